@@ -70,7 +70,7 @@ class ResourceState(StrEnum):
     BLOCKED = "blocked"
 
 
-class FaultView(Record):
+class FaultView(Record, frozen=True):
     """A fault as it is kept in a job. ``retryable`` follows from the code."""
 
     code: str
@@ -80,7 +80,7 @@ class FaultView(Record):
     details: dict[str, Any] = {}
 
 
-class Budget(Record):
+class Budget(Record, frozen=True):
     """What a task may use; seconds are seconds of execution."""
 
     max_attempts: int = 5
@@ -89,13 +89,13 @@ class Budget(Record):
     max_attempt_seconds: float = 300.0
 
 
-class Usage(Record):
+class Usage(Record, frozen=True):
     attempts: int = 0
     repeated_failures: int = 0
     elapsed_seconds: float = 0.0
 
 
-class Criterion(Record, omit_defaults=True):
+class Criterion(Record, frozen=True, omit_defaults=True):
     """One condition over a result. ``value`` is any JSON; ``tolerance`` is absolute, in ``unit``."""
 
     pointer: str
@@ -107,7 +107,7 @@ class Criterion(Record, omit_defaults=True):
     unit: str | None = None
 
 
-class LatestFailure(Record):
+class LatestFailure(Record, frozen=True):
     """The latest failure in a row: the plan's digest, the fault's code and how often."""
 
     digest: str
@@ -115,7 +115,7 @@ class LatestFailure(Record):
     count: int
 
 
-class Task(Record):
+class Task(Record, frozen=True):
     """A task. ``failure`` is bookkeeping of REPEATED_FAILURE and no part of the surface."""
 
     task_id: str
@@ -130,14 +130,14 @@ class Task(Record):
     failure: LatestFailure | None = None
 
 
-class PlanProvider(Record):
+class PlanProvider(Record, frozen=True):
     provider: str
     document_version: str
     engine: str
     engine_version: str
 
 
-class PlanOperation(Record):
+class PlanOperation(Record, frozen=True):
     """One operation of a plan's graph. ``after`` names the operations that must end before it."""
 
     operation_id: str
@@ -147,14 +147,14 @@ class PlanOperation(Record):
     after: tuple[str, ...] = ()
 
 
-class Binding(Record):
+class Binding(Record, frozen=True):
     pointer: str
     resource_id: str
     kind: str
     sha256: str
 
 
-class Plan(Record):
+class Plan(Record, frozen=True):
     """A captured plan in short. ``file_sha256`` is the digest of its immutable file."""
 
     plan_id: str
@@ -169,7 +169,7 @@ class Plan(Record):
     file_sha256: str
 
 
-class PlanFile(Record):
+class PlanFile(Record, frozen=True):
     """What a plan's immutable file holds: the document as authored and as resolved."""
 
     plan_id: str
@@ -183,12 +183,12 @@ class PlanFile(Record):
     bindings: tuple[Binding, ...]
 
 
-class Progress(Record):
+class Progress(Record, frozen=True):
     fraction: float = 0.0
     operation: str = ""
 
 
-class Job(Record):
+class Job(Record, frozen=True):
     """A job. Sizes are bounded: what it produced lies in sections and resources."""
 
     job_id: str
@@ -208,7 +208,7 @@ class Job(Record):
     end_time: datetime | None = None
 
 
-class Check(Record):
+class Check(Record, frozen=True):
     """One check of a verification. ``expected`` and ``observed`` are any JSON."""
 
     name: str
@@ -220,27 +220,27 @@ class Check(Record):
     tolerance: str | None = None
 
 
-class Verification(Record):
+class Verification(Record, frozen=True):
     verified: bool
     checks: tuple[Check, ...]
     not_covered: tuple[str, ...]
     time: datetime
 
 
-class Producer(Record, omit_defaults=True):
+class Producer(Record, frozen=True, omit_defaults=True):
     job_id: str | None = None
     operation_id: str | None = None
     turn_id: str | None = None
 
 
-class Receipt(Record):
+class Receipt(Record, frozen=True):
     """``digest`` is BLAKE3 of the list of the BLAKE3 digests of the artifact's 256 KiB pieces."""
 
     receipt_id: str
     digest: str
 
 
-class Resource(Record):
+class Resource(Record, frozen=True):
     resource_id: str
     producer: Producer
     document_digest: str
@@ -256,7 +256,7 @@ class Resource(Record):
     derived_from: str | None = None
 
 
-class CriterionReport(Record):
+class CriterionReport(Record, frozen=True):
     """How one criterion came out. ``met`` is None when it could not be held against the result."""
 
     criterion: Criterion
