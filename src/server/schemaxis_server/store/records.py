@@ -1,0 +1,152 @@
+"""Record tables: JSON bodies under a checksum, listed by keyset pages, counted without counting."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from schemaxis_server.faults import Fault
+from schemaxis_server.store.connection import Connection
+from schemaxis_server.store.damage import Corrupt, seal
+
+Column = str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    """One page of a list. ``damaged`` are the ids of records that were left out because their
+    stored bytes are not what was written. ``next_after`` is the ``after_id`` of the next page,
+    None at the end."""
+
+    records: tuple[dict[str, Any], ...]
+    damaged: tuple[str, ...]
+    next_after: str | None
+
+
+class RecordTable:
+    """Access to one record table. ``columns`` are what its lists can select by."""
+
+    def __init__(self, name: str, columns: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.columns = columns
+        names = ("id", *columns, "body", "checksum")
+        updates = ", ".join(f"{column} = excluded.{column}" for column in names[1:])
+        self._get = f"SELECT body, checksum FROM {name} WHERE id = ?"
+        self._put = (
+            f"INSERT INTO {name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
+            f"ON CONFLICT (id) DO UPDATE SET {updates}"
+        )
+
+    def get(self, connection: sqlite3.Connection, id: str) -> dict[str, Any] | None:
+        """The record's body, or None if there is no such record.
+
+        Raises :class:`Corrupt` for a damaged one, and has it set aside.
+        """
+        try:
+            rows = connection.execute(self._get, (id,)).fetchall()
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
+                raise
+            raise self._damaged(connection, id, f"its page is damaged: {error}") from error
+        if not rows:
+            return None
+        body, checksum = rows[0]
+        if not self._sound(id, body, checksum):
+            raise self._damaged(connection, id, "checksum does not match")
+        return _decode(body)
+
+    def put(
+        self, connection: sqlite3.Connection, id: str, body: Mapping[str, Any], **columns: Column
+    ) -> None:
+        """Insert the record or replace it. Every column of the table is given each time."""
+        if set(columns) != set(self.columns):
+            raise TypeError(f"{self.name} takes the columns {self.columns}, not {tuple(columns)}")
+        data = _encode(body)
+        values = [columns[column] for column in self.columns]
+        connection.execute(self._put, (id, *values, data, seal(self.name, id, data)))
+
+    def page(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        after_id: str | None = None,
+        limit: int = 50,
+        newest_first: bool = True,
+        **where: Column,
+    ) -> RecordPage:
+        """At most ``limit`` records behind ``after_id``, by creation, whose columns equal ``where``.
+
+        Costs what the page costs, however long the list. Raises ``Fault("OUT_OF_RANGE")`` if
+        ``after_id`` names no record.
+        """
+        unknown = set(where) - set(self.columns)
+        if unknown:
+            raise TypeError(f"{self.name} has no columns {sorted(unknown)}")
+        conditions = [
+            f"{column} IS ?" if value is None else f"{column} = ?" for column, value in where.items()
+        ]
+        values: list[Column] = list(where.values())
+        if after_id is not None:
+            conditions.append(f"position {'<' if newest_first else '>'} ?")
+            values.append(self._position(connection, after_id))
+        rows = connection.execute(
+            f"SELECT id, body, checksum FROM {self.name} "
+            + (f"WHERE {' AND '.join(conditions)} " if conditions else "")
+            + f"ORDER BY position {'DESC' if newest_first else 'ASC'} LIMIT ?",
+            (*values, limit + 1),
+        ).fetchall()
+        records: list[dict[str, Any]] = []
+        damaged: list[str] = []
+        for id, body, checksum in rows[:limit]:
+            if self._sound(id, body, checksum):
+                records.append(_decode(body))
+            else:
+                self._damaged(connection, id, "checksum does not match")
+                damaged.append(id)
+        return RecordPage(tuple(records), tuple(damaged), rows[limit - 1][0] if len(rows) > limit else None)
+
+    def _position(self, connection: sqlite3.Connection, id: str) -> int:
+        rows = connection.execute(f"SELECT position FROM {self.name} WHERE id = ?", (id,)).fetchall()
+        if not rows:
+            raise Fault(
+                "OUT_OF_RANGE",
+                f"The page cursor names {id}, which is not among the {self.name}. Start the list anew.",
+            )
+        position: int = rows[0][0]
+        return position
+
+    def _sound(self, id: str, body: object, checksum: object) -> bool:
+        return isinstance(body, bytes) and seal(self.name, id, body) == checksum
+
+    def _damaged(self, connection: sqlite3.Connection, id: str, reason: str) -> Corrupt:
+        if isinstance(connection, Connection) and connection.report is not None:
+            connection.report(self.name, id, reason)
+        return Corrupt(self.name, id, reason)
+
+
+TASKS = RecordTable("tasks")
+PLANS = RecordTable("plans", ("task_id",))
+JOBS = RecordTable("jobs", ("task_id", "plan_id", "state", "unfinished"))
+RESOURCES = RecordTable("resources", ("job_id", "state"))
+
+RECORD_TABLES = (TASKS, PLANS, JOBS, RESOURCES)
+
+
+def count(connection: sqlite3.Connection, name: str) -> int:
+    """A kept total; 0 if nothing was counted under that name. It is changed by ``Transaction.count``."""
+    rows = connection.execute("SELECT value FROM counts WHERE name = ?", (name,)).fetchall()
+    return rows[0][0] if rows else 0
+
+
+def _encode(body: Mapping[str, Any]) -> bytes:
+    # surrogatepass: text from an agent may hold a lone surrogate, and json.loads gives it back.
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _decode(data: bytes) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(data.decode("utf-8", "surrogatepass"))
+    return body
