@@ -44,6 +44,8 @@ def connect(path: Path, report: DamageReport | None = None, *, writes: bool = Fa
         factory=Connection,
     )
     connection.report = report
+    # A damaged name must not hide the sound rows that were asked for with it.
+    connection.text_factory = _lenient_text
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
@@ -53,6 +55,10 @@ def connect(path: Path, report: DamageReport | None = None, *, writes: bool = Fa
         connection.close()
         raise
     return connection
+
+
+def _lenient_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def as_fault(error: BaseException) -> BaseException:

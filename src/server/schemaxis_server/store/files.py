@@ -53,12 +53,14 @@ def temporary_name(directory: Path) -> Path:
     return directory / f".{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
 
 
-def write_durably(path: Path, data: bytes, mode: int = 0o600) -> None:
+def write_durably(path: Path, data: bytes, mode: int = 0o600, *, scratch: Path | None = None) -> None:
     """Put ``data`` at ``path``, replacing a file that is there. When it returns, a power cut loses nothing.
+
+    The unfinished file lies in the same directory, or in ``scratch`` on the same file system.
 
     Raises ``Fault("STORAGE_FULL")`` when there is no room; then what was at ``path`` is unchanged.
     """
-    temporary = temporary_name(path.parent)
+    temporary = temporary_name(scratch or path.parent)
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         try:

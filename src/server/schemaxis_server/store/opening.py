@@ -45,7 +45,7 @@ def open_database(directory: Path, report: DamageReport) -> tuple[Connection, st
     steps = migrations()
     try:
         if os.path.lexists(path):
-            _inspect(path)
+            inspect_database(path)
         else:
             _refuse_loss(directory)
             _create(directory, steps)
@@ -73,8 +73,11 @@ def _prepare(directory: Path) -> None:
         raise _unusable(directory, OSError(errno.EACCES, "the directory is read-only for this user"))
 
 
-def _inspect(path: Path) -> None:
-    """Tell from the bytes what SQLite would say vaguely, or silently replace by an empty database."""
+def inspect_database(path: Path) -> None:
+    """Tell from the bytes what SQLite would say vaguely, or silently replace by an empty database.
+
+    Raises ``Fault("WORKSPACE_CORRUPT")``; FileNotFoundError if there is no file.
+    """
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise _corrupt(path, "is not a regular file")

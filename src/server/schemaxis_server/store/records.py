@@ -1,12 +1,9 @@
-"""Record tables: JSON bodies under a checksum, listed by keyset pages, counted without counting."""
+"""Record tables: bodies under a checksum, listed by keyset pages, counted without counting."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from schemaxis_server.faults import Fault
 from schemaxis_server.store.connection import Connection
@@ -17,17 +14,18 @@ Column = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """One page of a list. ``damaged`` are the ids of records that were left out because their
-    stored bytes are not what was written. ``next_after`` is the ``after_id`` of the next page,
-    None at the end."""
+    """One page of a list. ``records`` are bodies. ``damaged`` are the ids of records that were
+    left out because their stored bytes are not what was written. ``next_after`` is the ``after_id``
+    of the next page, None at the end."""
 
-    records: tuple[dict[str, Any], ...]
+    records: tuple[bytes, ...]
     damaged: tuple[str, ...]
     next_after: str | None
 
 
 class RecordTable:
-    """Access to one record table. ``columns`` are what its lists can select by."""
+    """Access to one record table. A body is whatever bytes its owner encodes, JSON as a rule;
+    ``columns`` are copies of what lists can select by."""
 
     def __init__(self, name: str, columns: tuple[str, ...] = ()) -> None:
         self.name = name
@@ -40,7 +38,7 @@ class RecordTable:
             f"ON CONFLICT (id) DO UPDATE SET {updates}"
         )
 
-    def get(self, connection: sqlite3.Connection, id: str) -> dict[str, Any] | None:
+    def get(self, connection: sqlite3.Connection, id: str) -> bytes | None:
         """The record's body, or None if there is no such record.
 
         Raises :class:`Corrupt` for a damaged one, and has it set aside.
@@ -56,17 +54,15 @@ class RecordTable:
         body, checksum = rows[0]
         if not self._sound(id, body, checksum):
             raise self._damaged(connection, id, "checksum does not match")
-        return _decode(body)
+        sound: bytes = body
+        return sound
 
-    def put(
-        self, connection: sqlite3.Connection, id: str, body: Mapping[str, Any], **columns: Column
-    ) -> None:
+    def put(self, connection: sqlite3.Connection, id: str, body: bytes, **columns: Column) -> None:
         """Insert the record or replace it. Every column of the table is given each time."""
         if set(columns) != set(self.columns):
             raise TypeError(f"{self.name} takes the columns {self.columns}, not {tuple(columns)}")
-        data = _encode(body)
         values = [columns[column] for column in self.columns]
-        connection.execute(self._put, (id, *values, data, seal(self.name, id, data)))
+        connection.execute(self._put, (id, *values, body, seal(self.name, id, body)))
 
     def page(
         self,
@@ -98,11 +94,11 @@ class RecordTable:
             + f"ORDER BY position {'DESC' if newest_first else 'ASC'} LIMIT ?",
             (*values, limit + 1),
         ).fetchall()
-        records: list[dict[str, Any]] = []
+        records: list[bytes] = []
         damaged: list[str] = []
         for id, body, checksum in rows[:limit]:
             if self._sound(id, body, checksum):
-                records.append(_decode(body))
+                records.append(body)
             else:
                 self._damaged(connection, id, "checksum does not match")
                 damaged.append(id)
@@ -132,21 +128,12 @@ PLANS = RecordTable("plans", ("task_id",))
 JOBS = RecordTable("jobs", ("task_id", "plan_id", "state", "unfinished"))
 RESOURCES = RecordTable("resources", ("job_id", "state"))
 
-RECORD_TABLES = (TASKS, PLANS, JOBS, RESOURCES)
+EVIDENCE = RecordTable("evidence", ("job_id",))
+
+RECORD_TABLES = (TASKS, PLANS, JOBS, RESOURCES, EVIDENCE)
 
 
 def count(connection: sqlite3.Connection, name: str) -> int:
     """A kept total; 0 if nothing was counted under that name. It is changed by ``Transaction.count``."""
     rows = connection.execute("SELECT value FROM counts WHERE name = ?", (name,)).fetchall()
     return rows[0][0] if rows else 0
-
-
-def _encode(body: Mapping[str, Any]) -> bytes:
-    # surrogatepass: text from an agent may hold a lone surrogate, and json.loads gives it back.
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _decode(data: bytes) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(data.decode("utf-8", "surrogatepass"))
-    return body

@@ -1,5 +1,5 @@
 -- Every record table has the same core: position is the order of creation and the key that
--- lists page by, id names the record, body is its JSON, checksum seals table, id and body.
+-- lists page by, id names the record, body is what it says, checksum seals table, id and body.
 -- The other columns are copies of what lists select by.
 
 CREATE TABLE tasks (
@@ -44,22 +44,24 @@ CREATE TABLE resources (
 );
 CREATE INDEX resources_by_job ON resources (job_id);
 
+-- The sections of a job's evidence, which may be large, apart from the job, which is small.
+CREATE TABLE evidence (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    job_id TEXT NOT NULL REFERENCES jobs (id),
+    body BLOB NOT NULL,
+    checksum BLOB NOT NULL
+);
+CREATE INDEX evidence_by_job ON evidence (job_id);
+
 -- What a request_id was used for: the digest of the request and the id of what it made.
 CREATE TABLE requests (
     method TEXT NOT NULL,
     request_id TEXT NOT NULL,
     digest TEXT NOT NULL,
     thing_id TEXT NOT NULL,
+    checksum BLOB NOT NULL,
     PRIMARY KEY (method, request_id)
-) WITHOUT ROWID;
-
--- How often the plan of a digest failed with a code in a task.
-CREATE TABLE failures (
-    task_id TEXT NOT NULL REFERENCES tasks (id),
-    digest TEXT NOT NULL,
-    code TEXT NOT NULL,
-    repeated INTEGER NOT NULL,
-    PRIMARY KEY (task_id, digest, code)
 ) WITHOUT ROWID;
 
 -- Totals, changed in the transaction that changes what they count.
