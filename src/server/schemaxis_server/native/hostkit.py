@@ -58,7 +58,10 @@ class Kit:
         """
         if self._report is None or math.isnan(fraction):
             return
-        line = {"fraction": min(1.0, max(0.0, float(fraction))), "operation": operation[:_OPERATION_CHARACTERS]}
+        line = {
+            "fraction": min(1.0, max(0.0, float(fraction))),
+            "operation": operation[:_OPERATION_CHARACTERS],
+        }
         try:
             # At most 256 escaped characters stay below PIPE_BUF, so that a line is never torn.
             os.write(self._report, json.dumps(line).encode("ascii") + b"\n")
