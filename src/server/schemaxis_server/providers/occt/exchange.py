@@ -1,0 +1,89 @@
+"""Reads and writes shapes: STEP, BREP, STL."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from OCP.APIHeaderSection import APIHeaderSection_MakeHeader
+from OCP.BRep import BRep_Builder
+from OCP.BRepMesh import BRepMesh_IncrementalMesh
+from OCP.BRepTools import BRepTools
+from OCP.IFSelect import IFSelect_ReturnStatus
+from OCP.Interface import Interface_Static
+from OCP.STEPControl import STEPControl_Reader, STEPControl_StepModelType, STEPControl_Writer
+from OCP.StlAPI import StlAPI_Writer
+from OCP.TCollection import TCollection_HAsciiString
+from OCP.TopoDS import TopoDS_Shape
+from OCP.TopTools import TopTools_FormatVersion
+
+from schemaxis_server.native.hostkit import UnsupportedInput
+from schemaxis_server.providers.occt import topology
+from schemaxis_server.providers.occt.topology import Shape
+
+# The mesh stays this close to the surface: a part of the bounding box's diagonal, and an angle.
+DEFLECTION_OF_DIAGONAL = 2e-4
+ANGLE_RADIANS = 0.25
+
+
+def import_step(path: str) -> Shape:
+    """The solids of a STEP file, in mm. Raises ``UnsupportedInput`` when it holds none."""
+    shape = read_step(Path(path))
+    solids = topology.solids(shape) if shape is not None else []
+    if not solids:
+        raise UnsupportedInput("The bound STEP file holds no solid; bind one that a verified job published.")
+    return topology.compound(solids)
+
+
+def read_step(path: Path) -> Shape | None:
+    """The whole shape of a STEP file, in mm, or None when it cannot be read."""
+    reader = STEPControl_Reader()
+    if reader.ReadFile(str(path)) != IFSelect_ReturnStatus.IFSelect_RetDone:
+        return None
+    return reader.OneShape() if reader.TransferRoots() > 0 else None
+
+
+def read_brep(path: Path) -> Shape | None:
+    """The shape of a BREP file, or None when it cannot be read."""
+    shape = TopoDS_Shape()
+    read = BRepTools.Read_s(shape, str(path), BRep_Builder())
+    return None if not read or shape.IsNull() else shape
+
+
+def write_step(shape: Shape, path: Path, name: str) -> None:
+    """STEP AP214 in mm. Only the date in its header differs from one run to the next."""
+    Interface_Static.SetCVal_s("write.step.product.name", name)
+    writer = STEPControl_Writer()
+    done = IFSelect_ReturnStatus.IFSelect_RetDone
+    if writer.Transfer(shape, STEPControl_StepModelType.STEPControl_AsIs) != done:
+        raise RuntimeError(f"the shape of {name} could not be translated to STEP")
+    header = APIHeaderSection_MakeHeader(writer.Model())
+    header.SetName(TCollection_HAsciiString(name))
+    header.SetAuthorValue(1, TCollection_HAsciiString(""))
+    header.SetOrganizationValue(1, TCollection_HAsciiString(""))
+    header.SetOriginatingSystem(TCollection_HAsciiString("schemaxis"))
+    header.SetAuthorisation(TCollection_HAsciiString(""))
+    if writer.Write(str(path)) != done:
+        raise RuntimeError(f"the STEP file of {name} could not be written")
+
+
+def write_brep(shape: Shape, path: Path) -> None:
+    """The kernel's own text format, without a mesh."""
+    version = TopTools_FormatVersion.TopTools_FormatVersion_CURRENT
+    if not BRepTools.Write_s(shape, str(path), False, False, version):
+        raise RuntimeError(f"{path.name} could not be written")
+
+
+def write_stl(shape: Shape, path: Path, diagonal: float) -> None:
+    """Binary STL. The shape keeps the mesh, so measure it and write the other formats before."""
+    BRepMesh_IncrementalMesh(shape, DEFLECTION_OF_DIAGONAL * diagonal, False, ANGLE_RADIANS, False)
+    writer = StlAPI_Writer()
+    writer.ASCIIMode = False
+    if not writer.Write(shape, str(path)):
+        raise RuntimeError(f"{path.name} could not be written")
+
+
+def diagonal(measured: dict[str, Any]) -> float:
+    """The bounding box's diagonal in mm, from a measured result."""
+    return math.hypot(*measured["boundingBox"]["value"]["size"])

@@ -1,0 +1,87 @@
+"""Fillets, chamfers and shells with Open CASCADE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from OCP.BRepFilletAPI import BRepFilletAPI_MakeChamfer, BRepFilletAPI_MakeFillet
+from OCP.BRepOffset import BRepOffset_Mode
+from OCP.BRepOffsetAPI import BRepOffsetAPI_MakeThickSolid
+from OCP.collections import List_TopoDS_Shape
+from OCP.GeomAbs import GeomAbs_JoinType
+from OCP.Standard import Standard_Failure
+
+from schemaxis_server.native.hostkit import UnsupportedInput
+from schemaxis_server.providers.occt.measure import is_valid, volume
+from schemaxis_server.providers.occt.selectors import select_edges, select_faces
+from schemaxis_server.providers.occt.topology import Shape, solids
+
+Options = Mapping[str, Any]
+
+_SHELL_TOLERANCE = 1e-5
+
+
+def fillet(options: Options, inputs: Sequence[Shape]) -> Shape:
+    """The input with edges rounded."""
+    edges = select_edges(inputs[0], options["edges"])
+    maker = BRepFilletAPI_MakeFillet(inputs[0])
+    for edge in edges:
+        maker.Add(options["radius"], edge)
+    advice = (
+        f"A radius of {options['radius']:g} mm does not fit on these edges; use a smaller one or fewer edges."
+    )
+    return _made(maker, advice)
+
+
+def chamfer(options: Options, inputs: Sequence[Shape]) -> Shape:
+    """The input with edges cut off."""
+    edges = select_edges(inputs[0], options["edges"])
+    maker = BRepFilletAPI_MakeChamfer(inputs[0])
+    for edge in edges:
+        maker.Add(options["distance"], edge)
+    advice = f"A distance of {options['distance']:g} mm does not fit on these edges; use a smaller one or fewer edges."
+    return _made(maker, advice)
+
+
+def shell(options: Options, inputs: Sequence[Shape]) -> Shape:
+    """The input hollowed out, its walls inwards."""
+    if len(solids(inputs[0])) != 1:
+        raise UnsupportedInput(
+            "A shell needs one solid; unite the input's solids first, or shell each alone."
+        )
+    openings = List_TopoDS_Shape()
+    for face in select_faces(inputs[0], options["openFaces"]):
+        openings.Append(face)
+    maker = BRepOffsetAPI_MakeThickSolid()
+    advice = f"Walls of {options['thickness']:g} mm do not fit; use a smaller thickness, or leave other faces open."
+    try:
+        maker.MakeThickSolidByJoin(
+            inputs[0],
+            openings,
+            -options["thickness"],
+            _SHELL_TOLERANCE,
+            BRepOffset_Mode.BRepOffset_Skin,
+            False,
+            False,
+            GeomAbs_JoinType.GeomAbs_Intersection,
+        )
+    except Standard_Failure as reason:
+        raise UnsupportedInput(advice) from reason
+    hollow = _made(maker, advice)
+    # Walls thicker than the part come out as its outside grown, or unchanged.
+    if not 0 < volume(hollow) < volume(inputs[0]) * (1 - 1e-9):
+        raise UnsupportedInput(advice)
+    return hollow
+
+
+def _made(maker: Any, advice: str) -> Shape:
+    try:
+        maker.Build()
+        done = maker.IsDone()
+        shape = maker.Shape() if done else None
+    except Standard_Failure as reason:
+        raise UnsupportedInput(advice) from reason
+    if shape is None or not solids(shape) or not is_valid(shape):
+        raise UnsupportedInput(advice)
+    return shape

@@ -1,0 +1,165 @@
+"""Measures a shape: volume, area, centre, tight bounds, number of solids, validity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from OCP.Bnd import Bnd_Box
+from OCP.BRepBndLib import BRepBndLib
+from OCP.BRepCheck import BRepCheck_Analyzer
+from OCP.BRepClass import BRepClass_FaceClassifier
+from OCP.BRepGProp import BRepGProp
+from OCP.ElSLib import ElSLib
+from OCP.GeomAbs import GeomAbs_CurveType, GeomAbs_SurfaceType
+from OCP.gp import gp_Pnt2d, gp_Vec
+from OCP.GProp import GProp_GProps
+from OCP.TopAbs import TopAbs_State
+
+from schemaxis_server.providers.occt import topology
+from schemaxis_server.providers.occt.topology import Shape, Triple
+
+
+def is_valid(shape: Shape) -> bool:
+    """Whether the kernel's own check of geometry and topology passes."""
+    return bool(BRepCheck_Analyzer(shape).IsValid())
+
+
+def volume(shape: Shape) -> float:
+    """The volume in mm^3."""
+    found = GProp_GProps()
+    BRepGProp.VolumeProperties_s(shape, found)
+    return float(found.Mass())
+
+
+def measure(shape: Shape) -> dict[str, Any]:
+    """Every quantity of a result, each with its unit. Call it before the shape is meshed."""
+    solid = GProp_GProps()
+    BRepGProp.VolumeProperties_s(shape, solid)
+    skin = GProp_GProps()
+    BRepGProp.SurfaceProperties_s(shape, skin)
+    center = solid.CentreOfMass()
+    low, high = bounds(shape)
+    extent = [b - a for a, b in zip(low, high, strict=True)]
+    return {
+        "volume": {"value": float(solid.Mass()), "unit": "mm^3"},
+        "area": {"value": float(skin.Mass()), "unit": "mm^2"},
+        "boundingBox": {"value": {"min": low, "max": high, "size": extent}, "unit": "mm"},
+        "centerOfMass": {"value": [center.X(), center.Y(), center.Z()], "unit": "mm"},
+        "solids": {"value": len(topology.solids(shape)), "unit": ""},
+        "valid": {"value": is_valid(shape), "unit": ""},
+    }
+
+
+def bounds(shape: Shape) -> tuple[list[float], list[float]]:
+    """The tight axis-aligned box as (min, max) in mm.
+
+    Exact to rounding where the extremes lie on corners, straight edges, circles, ellipses and on
+    planes, cylinders, cones, spheres and tori; to the kernel's 1e-7 mm elsewhere.
+    """
+    points: list[Triple] = topology.vertices(shape)
+    for edge in topology.edges(shape):
+        points += _edge_extremes(edge)
+    for face in topology.faces(shape):
+        points += _face_extremes(face)
+    return (
+        [min(point[axis] for point in points) for axis in range(3)],
+        [max(point[axis] for point in points) for axis in range(3)],
+    )
+
+
+def _coordinates(point: Any) -> Triple:
+    return (point.X(), point.Y(), point.Z())
+
+
+def _edge_extremes(edge: Shape) -> list[Triple]:
+    """Where an edge turns back along an axis, between its ends."""
+    curve = topology.curve(edge)
+    kind = curve.GetType()
+    if kind == GeomAbs_CurveType.GeomAbs_Line:
+        return []
+    if kind == GeomAbs_CurveType.GeomAbs_Circle:
+        conic = curve.Circle()
+        radii = (conic.Radius(), conic.Radius())
+    elif kind == GeomAbs_CurveType.GeomAbs_Ellipse:
+        conic = curve.Ellipse()
+        radii = (conic.MajorRadius(), conic.MinorRadius())
+    else:
+        return _searched(edge)
+    along, across = _coordinates(conic.XAxis().Direction()), _coordinates(conic.YAxis().Direction())
+    first, last = curve.FirstParameter(), curve.LastParameter()
+    found = []
+    for axis in range(3):
+        turn = math.atan2(radii[1] * across[axis], radii[0] * along[axis])
+        for angle in (turn, turn + math.pi):
+            parameter = first + (angle - first) % (2 * math.pi)
+            if parameter <= last:
+                found.append(_coordinates(curve.Value(parameter)))
+    return found
+
+
+def _face_extremes(face: Shape) -> list[Triple]:
+    """Where a face turns back along an axis, inside its outline."""
+    surface = topology.surface(face)
+    kind = surface.GetType()
+    if kind in (
+        GeomAbs_SurfaceType.GeomAbs_Plane,
+        GeomAbs_SurfaceType.GeomAbs_Cylinder,
+        GeomAbs_SurfaceType.GeomAbs_Cone,
+    ):
+        # Straight in one direction everywhere, so that the outline is reached first.
+        return []
+    if kind == GeomAbs_SurfaceType.GeomAbs_Sphere:
+        parameters = _sphere_turns(surface.Sphere())
+    elif kind == GeomAbs_SurfaceType.GeomAbs_Torus:
+        parameters = _torus_turns(surface.Torus())
+    else:
+        return _searched(face)
+    first_u, first_v = surface.FirstUParameter(), surface.FirstVParameter()
+    found = []
+    for u, v in parameters:
+        # The outline is drawn in the face's own turn of the periodic parameters.
+        u = first_u + (u - first_u) % (2 * math.pi)
+        if kind == GeomAbs_SurfaceType.GeomAbs_Torus:
+            v = first_v + (v - first_v) % (2 * math.pi)
+        state = BRepClass_FaceClassifier(face, gp_Pnt2d(u, v), 1e-9).State()
+        if state != TopAbs_State.TopAbs_OUT:
+            found.append(_coordinates(surface.Value(u, v)))
+    return found
+
+
+def _sphere_turns(sphere: Any) -> list[tuple[float, float]]:
+    center = sphere.Location()
+    turns = []
+    for axis in range(3):
+        for sign in (1, -1):
+            reach = [0.0, 0.0, 0.0]
+            reach[axis] = sign * sphere.Radius()
+            point = center.Translated(gp_Vec(*reach))
+            turns.append(ElSLib.Parameters_s(sphere, point))
+    return [(float(u), float(v)) for u, v in turns]
+
+
+def _torus_turns(torus: Any) -> list[tuple[float, float]]:
+    frame = torus.Position()
+    x, y, z = (_coordinates(one) for one in (frame.XDirection(), frame.YDirection(), frame.Direction()))
+    turns = []
+    for axis in range(3):
+        across = math.hypot(x[axis], y[axis])
+        around = math.atan2(y[axis], x[axis])
+        for outer in (across, -across):
+            for sign in (0.0, math.pi):
+                tube = math.atan2(z[axis], outer) + sign
+                turns.append((around, tube))
+                turns.append((around + math.pi, tube))
+    return turns
+
+
+def _searched(shape: Shape) -> list[Triple]:
+    box = Bnd_Box()
+    BRepBndLib.AddOptimal_s(shape, box, False, False)
+    box.SetGap(0.0)
+    return [
+        (box.GetXMin(), box.GetYMin(), box.GetZMin()),
+        (box.GetXMax(), box.GetYMax(), box.GetZMax()),
+    ]

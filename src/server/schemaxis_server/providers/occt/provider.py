@@ -1,0 +1,81 @@
+"""The ``occt`` provider: Open CASCADE, embedded, behind the provider contract."""
+
+from __future__ import annotations
+
+import ctypes.util
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from schemaxis_server.native.contract import HostProgram
+from schemaxis_server.providers.contract import Engine, JsonObject, Manifest, ResolvedDocument
+from schemaxis_server.providers.geometry import rules, vocabulary
+from schemaxis_server.providers.schema import document_schema, operation_schema
+
+VERSION = "schemaxis.occt/1"
+_PACKAGE = "cadquery-ocp-novtk"
+_ENGINE = "Open CASCADE"
+
+MANIFEST = Manifest(
+    name="occt",
+    version=VERSION,
+    title="Solid modelling with Open CASCADE",
+    summary="Builds exact solids from primitives, sweeps, transforms, features, patterns and booleans; measures "
+    "them and publishes STEP, STL and BREP. Lengths are in mm, angles in degrees.",
+    scope=vocabulary.SCOPE,
+    operations=vocabulary.operations(VERSION),
+    quantities=vocabulary.QUANTITIES,
+    publishes=vocabulary.PUBLISHES,
+    verification="Closed forms where there are any, a rebuild with manifold3d where it has the operations, the "
+    "published STEP and BREP read again in a fresh process, the STL integrated as a mesh. Fillets, chamfers, "
+    "shells and imports are rebuilt by the same kernel family only, which each report says.",
+)
+
+_PACKAGES = "schemaxis_server.providers"
+
+
+@dataclass(frozen=True, slots=True)
+class OcctProvider:
+    """Implements :class:`schemaxis_server.providers.contract.Provider`."""
+
+    manifest: Manifest = MANIFEST
+    producer: HostProgram = HostProgram(
+        name="occt",
+        entry=f"{_PACKAGES}.occt.host:run",
+        preload=(f"{_PACKAGES}.occt.host", f"{_PACKAGES}.occt.warm"),
+    )
+    verifier: HostProgram = HostProgram(
+        name="occt-verifier",
+        entry=f"{_PACKAGES}.occt.verifier:run",
+        preload=(f"{_PACKAGES}.occt.verifier", f"{_PACKAGES}.occt.warm"),
+    )
+
+    def engine(self, location: str | None = None) -> Engine:
+        """The kernel's package, found without importing it. It is embedded: ``location`` has no meaning."""
+        spec = find_spec("OCP")
+        install = f"python -m pip install '{_PACKAGE}>=8.0.1,<8.1'"
+        try:
+            found = version(_PACKAGE)
+        except PackageNotFoundError:
+            found = ""
+        if spec is None or not found:
+            problem = f"The Python package {_PACKAGE} is not installed."
+            return Engine(_ENGINE, found, "", False, problem, install)
+        path = next(iter(spec.submodule_search_locations or ()), spec.origin or "")
+        if ctypes.util.find_library("GL") is None:
+            problem = "The system library libGL.so.1 is missing."
+            return Engine(_ENGINE, found, path, False, problem, "apt-get install libgl1")
+        return Engine(_ENGINE, found, path, True)
+
+    def plan(self, document: JsonObject) -> ResolvedDocument:
+        """Raises ``Fault("INVALID_DOCUMENT")`` with all problems."""
+        return rules.resolve(document, self.manifest)
+
+    def schema(self, operation: str | None = None) -> JsonObject:
+        """Raises ``Fault("NOT_FOUND")`` for an operation that there is not."""
+        if operation is None:
+            return document_schema(self.manifest)
+        return operation_schema(self.manifest, operation)
+
+
+PROVIDER = OcctProvider()

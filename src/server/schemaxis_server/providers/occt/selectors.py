@@ -1,0 +1,121 @@
+"""Finds the edges and faces that a selector of a document means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from OCP.BRepBuilderAPI import BRepBuilderAPI_MakeVertex
+from OCP.BRepExtrema import BRepExtrema_DistShapeShape
+from OCP.GeomAbs import GeomAbs_CurveType, GeomAbs_SurfaceType
+from OCP.gp import gp_Pnt
+from OCP.TopAbs import TopAbs_Orientation
+
+from schemaxis_server.native.hostkit import UnsupportedInput
+from schemaxis_server.providers.occt import topology
+from schemaxis_server.providers.occt.topology import Shape
+
+# Directions agree within this angle's sine, places within this part of the largest coordinate.
+_ALIGNED = 1e-7
+_LEVEL = 1e-7
+_AXIS = {"x": 0, "y": 1, "z": 2}
+
+
+def select_edges(shape: Shape, selector: Any) -> list[Shape]:
+    """The edges of ``shape`` that ``selector`` means, each once, in the shape's order."""
+    candidates = topology.edges(shape)
+    if selector == "all":
+        return candidates
+    chosen: list[Shape] = []
+    for one in selector if isinstance(selector, list) else [selector]:
+        matching = _narrowed(shape, candidates, one)
+        if not matching:
+            raise UnsupportedInput(
+                f"The selector {_shown(one)} finds no edge; the shape has {_inventory(candidates)}."
+            )
+        chosen.extend(edge for edge in matching if not any(edge.IsSame(other) for other in chosen))
+    return chosen
+
+
+def select_faces(shape: Shape, selectors: Sequence[Any]) -> list[Shape]:
+    """The faces of ``shape`` that the selectors mean, each once."""
+    chosen: list[Shape] = []
+    for one in selectors:
+        found = (
+            [outermost_face(shape, one)]
+            if isinstance(one, str)
+            else [_nearest(topology.faces(shape), one["nearTo"])]
+        )
+        chosen.extend(face for face in found if not any(face.IsSame(other) for other in chosen))
+    return chosen
+
+
+def outermost_face(shape: Shape, side: str) -> Shape:
+    """The flat face that looks towards ``side`` (such as ``+z``) and lies furthest there."""
+    axis, sign = _AXIS[side[1]], 1.0 if side[0] == "+" else -1.0
+    best: Shape | None = None
+    furthest = 0.0
+    for face in topology.faces(shape):
+        surface = topology.surface(face)
+        if surface.GetType() != GeomAbs_SurfaceType.GeomAbs_Plane:
+            continue
+        plane = surface.Plane()
+        normal = plane.Axis().Direction()
+        facing = (normal.X(), normal.Y(), normal.Z())[axis] * sign
+        if not plane.Direct():
+            facing = -facing
+        if face.Orientation() == TopAbs_Orientation.TopAbs_REVERSED:
+            facing = -facing
+        if facing < 1 - _ALIGNED:
+            continue
+        place = plane.Location()
+        reach = (place.X(), place.Y(), place.Z())[axis] * sign
+        if best is None or reach > furthest:
+            best, furthest = face, reach
+    if best is None:
+        raise UnsupportedInput(
+            f"No flat face looks towards {side}; choose another side or the face near to a point (nearTo)."
+        )
+    return best
+
+
+def _narrowed(shape: Shape, candidates: list[Shape], selector: Mapping[str, Any]) -> list[Shape]:
+    left = candidates
+    if "parallelTo" in selector:
+        left = [edge for edge in left if _is_along(edge, _AXIS[selector["parallelTo"]])]
+    if "curve" in selector:
+        wanted = {
+            "line": GeomAbs_CurveType.GeomAbs_Line,
+            "circle": GeomAbs_CurveType.GeomAbs_Circle,
+        }[selector["curve"]]
+        left = [edge for edge in left if topology.curve(edge).GetType() == wanted]
+    if "onFace" in selector:
+        border = topology.edges(outermost_face(shape, selector["onFace"]))
+        left = [edge for edge in left if any(edge.IsSame(other) for other in border)]
+    if "nearTo" in selector and left:
+        left = [_nearest(left, selector["nearTo"])]
+    return left
+
+
+def _is_along(edge: Shape, axis: int) -> bool:
+    curve = topology.curve(edge)
+    if curve.GetType() != GeomAbs_CurveType.GeomAbs_Line:
+        return False
+    direction = curve.Line().Direction()
+    return bool(abs((direction.X(), direction.Y(), direction.Z())[axis]) > 1 - _ALIGNED)
+
+
+def _nearest(shapes: Sequence[Shape], point: Sequence[float]) -> Shape:
+    vertex = BRepBuilderAPI_MakeVertex(gp_Pnt(*point)).Vertex()
+    return min(shapes, key=lambda shape: BRepExtrema_DistShapeShape(vertex, shape).Value())
+
+
+def _shown(selector: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in selector.items())
+
+
+def _inventory(candidates: Sequence[Shape]) -> str:
+    along = {name: sum(_is_along(edge, axis) for edge in candidates) for name, axis in _AXIS.items()}
+    circles = sum(topology.curve(edge).GetType() == GeomAbs_CurveType.GeomAbs_Circle for edge in candidates)
+    parts = [f"{count} along {name}" for name, count in along.items()]
+    return f"{len(candidates)} edges: {', '.join(parts)}, {circles} circular"
