@@ -34,6 +34,10 @@ _BARE_STATUS = {
 }
 
 
+# What a call ends with when the server is killed or closes the connection.
+_BROKEN = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+
+
 class BridgeFault(Exception):
     """A fault to answer with; ``details`` is the text of a JSON object."""
 
@@ -106,7 +110,7 @@ def fault_of_status(error: grpc.RpcError) -> BridgeFault:
 def is_broken(error: grpc.RpcError) -> bool:
     """Whether the connection failed, as opposed to the service having refused."""
     code = error.code() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else grpc.StatusCode.UNKNOWN
-    return code is grpc.StatusCode.UNAVAILABLE and _fault_in_details(error) is None
+    return code in _BROKEN and _fault_in_details(error) is None
 
 
 def _fault_in_details(error: grpc.RpcError) -> fault_pb2.Fault | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
@@ -19,6 +20,8 @@ _MAX_WAITING_LINES = 64
 # Answers that a slow reader has not taken yet. A client that writes all its requests before it
 # reads any answer is served up to here.
 _MAX_WAITING_BYTES = 16 * 1024 * 1024
+# A reader that takes nothing for so long at the end is not waited for any more.
+_STUCK_SECONDS = 30.0
 
 
 class Oversized:
@@ -66,6 +69,26 @@ class LineSplitter:
         yield line if len(line) <= self._limit else Oversized()
 
 
+def _read_some(descriptor: int) -> bytes:
+    """What can be read next; empty at the end, or when reading fails for good."""
+    while True:
+        try:
+            return os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            # Whoever made the pipe may have made it non-blocking.
+            select.select([descriptor], [], [])
+        except OSError:
+            return b""
+
+
+def _write_some(descriptor: int, data: memoryview) -> int:
+    while True:
+        try:
+            return os.write(descriptor, data)
+        except BlockingIOError:
+            select.select([], [descriptor], [])
+
+
 class LineReader:
     """Reads lines from a descriptor in a thread and hands them to the event loop."""
 
@@ -89,10 +112,7 @@ class LineReader:
     def _read(self) -> None:
         splitter = LineSplitter()
         while True:
-            try:
-                data = os.read(self._descriptor, _READ_BYTES)
-            except OSError:
-                data = b""
+            data = _read_some(self._descriptor)
             for line in splitter.feed(data) if data else splitter.close():
                 self._room.acquire()
                 self._hand_over(line)
@@ -146,20 +166,22 @@ class LineWriter:
         """Return when less than the bound is queued, or the output is broken."""
         await self._room.wait()
 
-    async def close(self, timeout_seconds: float) -> bool:
-        """Write what is queued and stop; False when the reader did not take it in time."""
+    async def close(self) -> None:
+        """Write what is queued, however slow the reader, as long as it takes any of it at all."""
         with self._changed:
             self._closing = True
             self._changed.notify()
-        await asyncio.to_thread(self._thread.join, timeout_seconds)
-        return not self._thread.is_alive() and not self._broken
+        left = -1
+        while self._thread.is_alive() and left != self._waiting_bytes:
+            left = self._waiting_bytes
+            await asyncio.to_thread(self._thread.join, _STUCK_SECONDS)
 
     def _write(self) -> None:
         try:
             while (data := self._next()) is not None:
                 view = memoryview(data)
                 while view:
-                    view = view[os.write(self._descriptor, view) :]
+                    view = view[_write_some(self._descriptor, view) :]
                 self._written(len(data))
         except OSError:
             self._fail()

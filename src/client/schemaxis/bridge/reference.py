@@ -13,12 +13,11 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from schemaxis.bridge import fields, prose
+from schemaxis.bridge.envelope import MAX_ID_CHARACTERS
 from schemaxis.bridge.fields import Kind
 from schemaxis.bridge.lines import MAX_LINE_BYTES
 from schemaxis.bridge.methods import PROTOCOL, Method
 from schemaxis.bridge.text import MAX_NESTING
-
-MAX_ID_CHARACTERS = 128
 
 _CONVENTIONS = (
     'A request is one line {"id":…,"method":…,"params":{…}}; its answer has the same id and either "ok":true '
@@ -28,8 +27,8 @@ _CONVENTIONS = (
     "Parameters may be written in snake_case or lowerCamelCase; results are in lowerCamelCase.",
     "Wherever revision matters, send the one you saw as expected_revision; a wrong one changes nothing.",
     'A number that JSON lacks is {"$number":"NaN"}, "Infinity" or "-Infinity".',
-    "The usual way: capabilities.search, capabilities.describe, create_task, plan, execute, job or watch_job, "
-    "observe (section result, then verification), verify.",
+    "The usual way: capabilities.search, capabilities.describe, create_task, plan, execute, job or "
+    "watch_job, observe (section result, then verification), verify.",
 )
 _LOCAL = (
     {
@@ -164,10 +163,11 @@ def _types(methods: Iterable[Method], describe_result: Callable[[Descriptor], An
     parameters: dict[str, Descriptor] = {}
     results: dict[str, Descriptor] = {}
     for method in methods:
-        _collect(method.request, parameters)
-        _collect(method.response, results)
-        parameters.pop(method.request.name, None)
-        results.pop(method.response.name, None)
+        _collect_fields(method.request.fields, parameters)
+        named = {method.result_field, method.event_field} - {""}
+        _collect_fields(
+            [field for field in method.response.fields if not named or field.name in named], results
+        )
     described: dict[str, Any] = {
         name: {"fields": [_parameter(field) for field in descriptor.fields]}
         for name, descriptor in parameters.items()
@@ -196,12 +196,12 @@ def _reply_type(field: FieldDescriptor) -> str:
     return " | ".join(_choices(field)) or _type_name(field)
 
 
-def _collect(descriptor: Descriptor, found: dict[str, Descriptor]) -> None:
-    if descriptor.name in found:
-        return
-    found[descriptor.name] = descriptor
-    for field in descriptor.fields:
-        if fields.is_map(field):
-            field = fields.message_type(field).fields_by_name["value"]
-        if fields.kind_of(field) is Kind.MESSAGE:
-            _collect(fields.message_type(field), found)
+def _collect_fields(of: Iterable[FieldDescriptor], found: dict[str, Descriptor]) -> None:
+    for field in of:
+        single = fields.message_type(field).fields_by_name["value"] if fields.is_map(field) else field
+        if fields.kind_of(single) is not Kind.MESSAGE:
+            continue
+        descriptor = fields.message_type(single)
+        if descriptor.name not in found:
+            found[descriptor.name] = descriptor
+            _collect_fields(descriptor.fields, found)
