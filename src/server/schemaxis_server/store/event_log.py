@@ -138,6 +138,12 @@ class EventLog:
                 for future in self._waiting.get(stream, ())
             ]
 
+    @property
+    def sleepers(self) -> int:
+        """How many calls of ``wait`` are asleep."""
+        with self._lock:
+            return sum(map(len, self._waiting.values()))
+
     def close(self) -> None:
         """End every wait."""
         with self._lock:

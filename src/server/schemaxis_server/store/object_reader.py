@@ -70,8 +70,22 @@ class ObjectReader:
         end = min(offset + length, self.size_bytes)
         sequential = offset == self._expected and length > 0
         self._expected = end
-        if not sequential:
-            return await self._result(self._submit(lambda: self._file.read(offset, end)))
+        if sequential:
+            try:
+                return await self._from_windows(offset, end)
+            except ObjectCorrupt:
+                # The damage may lie in a piece of the window that this range does not touch.
+                self._expected = -1
+        return await self._result(self._submit(lambda: self._file.read(offset, end)))
+
+    def close(self) -> None:
+        """Let the file go, once a reading that is under way has ended."""
+        # Windows that still wait in the pool find the file closed; none is cancelled, since a
+        # reading that shares it would be cancelled with it.
+        self._windows.clear()
+        self._file.close()
+
+    async def _from_windows(self, offset: int, end: int) -> bytes:
         parts: list[bytes] = []
         while offset < end:
             index, start = divmod(offset, WINDOW_BYTES)
@@ -80,13 +94,6 @@ class ObjectReader:
             parts.append(part)
             offset += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def close(self) -> None:
-        """Let the file go, once a reading that is under way has ended."""
-        # Windows that still wait in the pool find the file closed; none is cancelled, since a
-        # reading that shares it would be cancelled with it.
-        self._windows.clear()
-        self._file.close()
 
     async def _window(self, index: int) -> bytes:
         last = (self.size_bytes - 1) // WINDOW_BYTES

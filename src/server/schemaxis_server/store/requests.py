@@ -18,7 +18,7 @@ class Remembered:
 
 
 def recall(connection: sqlite3.Connection, method: str, request_id: str) -> Remembered | None:
-    """The earlier use of ``request_id`` with ``method``, or None. Raises :class:`Corrupt` for a damaged one."""
+    """The earlier use of ``request_id`` with ``method``, or None. Raises :class:`Corrupt`."""
     rows = connection.execute(
         "SELECT digest, thing_id, checksum FROM requests WHERE method = ? AND request_id = ?",
         (method, request_id),

@@ -244,8 +244,10 @@ def _settle(items: Iterable[_Pending[Any] | Wake]) -> None:
             item.future.set_result(item.value)
         elif item.error is None:
             item.future.set_result(item.result)
-        elif isinstance(item.error, StopIteration):
-            # A future refuses a StopIteration, and its caller would wait for ever.
-            item.future.set_exception(RuntimeError("a unit of work raised StopIteration"))
-        else:
+        elif isinstance(item.error, Exception) and not isinstance(item.error, StopIteration):
             item.future.set_exception(item.error)
+        else:
+            # A future refuses a StopIteration, and an exit or a cancellation is not the caller's own.
+            wrong = RuntimeError(f"a unit of work raised {type(item.error).__name__}")
+            wrong.__cause__ = item.error
+            item.future.set_exception(wrong)
