@@ -1,0 +1,1 @@
+"""Between the models and the messages: pure functions, one module a noun."""

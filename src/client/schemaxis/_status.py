@@ -1,0 +1,80 @@
+"""From a broken or refused call to one exception of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import grpc
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+
+from schemaxis._codec.common import fault_exception
+from schemaxis.errors import (
+    ConnectionLost,
+    FaultError,
+    SchemaxisError,
+    UnexpectedAnswer,
+    WaitTimeout,
+    fault_error,
+)
+from schemaxis.v1 import fault_pb2
+
+DOMAIN = "schemaxis"
+_DETAILS_KEY = "grpc-status-details-bin"
+
+# What a call ends with when the server's process is killed, restarted or closes the socket.
+_BROKEN = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+
+
+class Refusal(Protocol):
+    """What the errors of both kinds of gRPC call have in common."""
+
+    def code(self) -> grpc.StatusCode: ...
+
+    def details(self) -> str | None: ...
+
+    def trailing_metadata(self) -> Iterable[tuple[str, str | bytes]] | None: ...
+
+
+def error_of(refusal: Refusal) -> SchemaxisError:
+    """The exception that tells what ended a call."""
+    fault = _fault(refusal)
+    if fault is not None:
+        return fault
+    code, text = refusal.code(), refusal.details() or "no reason given"
+    if code in _BROKEN:
+        return ConnectionLost(
+            f"The connection to the server broke ({text}): see that it runs, then look what took effect.",
+            details={"status": code.name},
+        )
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return WaitTimeout("The server did not answer in time: ask again, or allow more time.")
+    return UnexpectedAnswer(
+        f"The server answered {code.name} without a fault ({text}): use a client of the server's version.",
+        details={"status": code.name},
+    )
+
+
+def _fault(refusal: Refusal) -> FaultError | None:
+    for key, value in refusal.trailing_metadata() or ():
+        if key == _DETAILS_KEY and isinstance(value, bytes):
+            try:
+                return _from_status(status_pb2.Status.FromString(value))
+            except DecodeError:
+                return None
+    return None
+
+
+def _from_status(status: status_pb2.Status) -> FaultError | None:
+    fault, info = fault_pb2.Fault(), error_details_pb2.ErrorInfo()
+    named: FaultError | None = None
+    for detail in status.details:
+        if detail.Is(fault_pb2.Fault.DESCRIPTOR):
+            detail.Unpack(fault)
+            return fault_exception(fault)
+        if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
+            detail.Unpack(info)
+            if info.domain == DOMAIN:
+                named = fault_error(info.reason, status.message, retryable=False)
+    return named
