@@ -13,7 +13,7 @@ from types import FrameType
 
 from schemaxis_server.native import procfs
 
-_KILL_AGAIN_MILLISECONDS = 20
+_LONGEST_PAUSE_MILLISECONDS = 20
 
 
 class ChildBell:
@@ -66,6 +66,7 @@ def end_everything_below() -> None:
     orphan comes to this process, so that "no child" means "no descendant".
     """
     idle = select.poll()
+    pause = 1
     while True:
         signal_below(signal.SIGKILL)
         try:
@@ -73,4 +74,5 @@ def end_everything_below() -> None:
                 pass
         except ChildProcessError:
             return
-        idle.poll(_KILL_AGAIN_MILLISECONDS)
+        idle.poll(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE_MILLISECONDS)

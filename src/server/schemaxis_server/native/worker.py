@@ -178,8 +178,13 @@ def plain(value: Any, place: str = "") -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise TypeError(f"The key {key!r} at {place or '/'} of the result is not text")
-        return {key: plain(item, f"{place}/{key}") for key, item in value.items()}
+        return {key: plain(item, f"{place}/{_escaped(key)}") for key, item in value.items()}
     raise TypeError(f"A {type(value).__name__} at {place or '/'} of the result is not JSON")
+
+
+def _escaped(key: str) -> str:
+    """A key as a step of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
 
 
 def write_json(path: Path, value: Any) -> None:

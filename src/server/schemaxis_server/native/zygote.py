@@ -64,7 +64,9 @@ def _configure(configuration: dict[str, Any]) -> dict[str, Any]:
 
 
 def _descriptors() -> frozenset[int]:
-    return frozenset(int(name) for name in os.listdir("/proc/self/fd"))
+    """What is open, but for the descriptor that the listing itself needs."""
+    listed = [int(name) for name in os.listdir("/proc/self/fd")]
+    return frozenset(descriptor for descriptor in listed if os.path.exists(f"/proc/self/fd/{descriptor}"))
 
 
 if __name__ == "__main__":

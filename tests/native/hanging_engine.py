@@ -1,0 +1,5 @@
+"""An engine whose import never ends."""
+
+import time
+
+time.sleep(600)
