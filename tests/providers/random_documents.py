@@ -68,8 +68,17 @@ def _turned(draft: _Draft) -> str:
     inner = draft.dice.choice([0.0, draft.between(2, 4)])
     radius, height = draft.between(10, 18), draft.between(8, 16)
     waist = draft.between(inner + 2, radius - 1)
-    profile = [[inner, 0], [radius, 0], [radius, 3], [waist, height / 2], [radius - 1, height], [inner, height]]
-    body = draft.add("revolve", {"profile": profile, "angle": draft.dice.choice([360, draft.between(60, 300)])})
+    profile = [
+        [inner, 0],
+        [radius, 0],
+        [radius, 3],
+        [waist, height / 2],
+        [radius - 1, height],
+        [inner, height],
+    ]
+    body = draft.add(
+        "revolve", {"profile": profile, "angle": draft.dice.choice([360, draft.between(60, 300)])}
+    )
     if draft.chance(0.7):
         drill = draft.add("cylinder", {"radius": draft.between(0.5, 1.2), "height": 40})
         drill = draft.add("translate", {"offset": [radius * 0.75, 0, -10]}, drill)
@@ -108,13 +117,21 @@ def _cluster(draft: _Draft) -> str:
         if kind == "sphere":
             options = {"radius": draft.between(4, 8)}
         elif kind == "cone":
-            options = {"radius1": draft.between(5, 8), "radius2": draft.between(1, 4), "height": draft.between(8, 12)}
+            options = {
+                "radius1": draft.between(5, 8),
+                "radius2": draft.between(1, 4),
+                "height": draft.between(8, 12),
+            }
         elif kind == "torus":
             options = {"radius1": draft.between(7, 9), "radius2": draft.between(1.5, 3)}
         elif kind == "cylinder":
             options = {"radius": draft.between(3, 6), "height": draft.between(8, 15)}
         else:
-            options = {"length": draft.between(6, 12), "width": draft.between(6, 12), "height": draft.between(6, 12)}
+            options = {
+                "length": draft.between(6, 12),
+                "width": draft.between(6, 12),
+                "height": draft.between(6, 12),
+            }
         solid = draft.add(kind, options)
         offset = [place * draft.between(2, 6), draft.between(-2, 2), draft.between(-2, 2)]
         solids.append(draft.add("translate", {"offset": offset}, solid))

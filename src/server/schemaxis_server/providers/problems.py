@@ -94,7 +94,8 @@ class Problems:
         count = "one problem" if self.total == 1 else f"{self.total} problems"
         return Fault(
             "INVALID_DOCUMENT",
-            f"The document has {count}; mend what details.problems lists and plan again. First: {first.message}",
+            f"The document has {count}; mend what details.problems lists and plan again. First: "
+            f"{first.message}",
             first.pointer,
             problems=listed,
             total=self.total,

@@ -136,7 +136,12 @@ class RoundedBox:
     def volume(self) -> float:
         a, b, c = self._core
         r = self.radius
-        return a * b * c + 2 * (a * b + b * c + c * a) * r + math.pi * (a + b + c) * r**2 + 4 / 3 * math.pi * r**3
+        return (
+            a * b * c
+            + 2 * (a * b + b * c + c * a) * r
+            + math.pi * (a + b + c) * r**2
+            + 4 / 3 * math.pi * r**3
+        )
 
     @property
     def area(self) -> float:
@@ -150,7 +155,10 @@ class RoundedBox:
         return (a / 2, b / 2, c / 2)
 
     def support(self, direction: Vector) -> float:
-        flat = sum(part * self.radius + max(0.0, part * core) for part, core in zip(direction, self._core, strict=True))
+        flat = sum(
+            part * self.radius + max(0.0, part * core)
+            for part, core in zip(direction, self._core, strict=True)
+        )
         return flat + self.radius * math.hypot(*direction)
 
 
@@ -278,11 +286,11 @@ _SOLIDS: Mapping[str, Any] = {
 
 _MOVES: Mapping[str, Any] = {
     "translate": lambda part, o: part.shifted(o["offset"]),
-    "rotate": lambda part, o: part.moved(rotation(direction(o["axis"]), math.radians(o["angle"])), o["center"]),
-    "mirror": lambda part, o: part.moved(reflection(o["plane"]), o["center"]),
-    "scale": lambda part, o: part.moved(
-        _scaled(_IDENTITY, o["factor"]), o["center"], o["factor"]
+    "rotate": lambda part, o: part.moved(
+        rotation(direction(o["axis"]), math.radians(o["angle"])), o["center"]
     ),
+    "mirror": lambda part, o: part.moved(reflection(o["plane"]), o["center"]),
+    "scale": lambda part, o: part.moved(_scaled(_IDENTITY, o["factor"]), o["center"], o["factor"]),
 }
 
 
@@ -305,7 +313,12 @@ def _rounded(options: Mapping[str, Any], form: Form) -> Form | None:
         size = (scale * length, scale * width, scale * body.height)
         return (Part(RoundedBox(size, radius), offset=place),)
     if options["edges"] == {"parallelTo": "z"} and 2 * radius < scale * min(length, width):
-        return (Part(Prism(RoundedRectangle(scale * length, scale * width, radius), scale * body.height), offset=place),)
+        return (
+            Part(
+                Prism(RoundedRectangle(scale * length, scale * width, radius), scale * body.height),
+                offset=place,
+            ),
+        )
     return None
 
 

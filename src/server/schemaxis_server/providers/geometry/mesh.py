@@ -32,7 +32,9 @@ def read_stl(path: Path) -> Mesh:
     count = int.from_bytes(data[80:84], "little")
     if count == 0 or len(data) != _STL_HEADER_BYTES + count * _STL_RECORD.itemsize:
         raise ValueError(f"the header says {count} triangles, which the file's size does not fit")
-    corners = np.frombuffer(data, _STL_RECORD, offset=_STL_HEADER_BYTES)["corners"].reshape(-1, 3) + np.float32(0)
+    corners = np.frombuffer(data, _STL_RECORD, offset=_STL_HEADER_BYTES)["corners"].reshape(
+        -1, 3
+    ) + np.float32(0)
     if not np.isfinite(corners).all():
         raise ValueError("a coordinate is not finite")
     keys = np.ascontiguousarray(corners).view(np.dtype((np.void, 12))).ravel()

@@ -62,7 +62,7 @@ def _turn(a: Point, b: Point, c: Point) -> float:
 
 
 def _folds_back(a: Point, b: Point, c: Point) -> bool:
-    """Whether the side b–c runs back over the side a–b."""
+    """Whether the side from b to c runs back over the side from a to b."""
     forward = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1])
     return _turn(a, b, c) == 0 and forward < 0
 

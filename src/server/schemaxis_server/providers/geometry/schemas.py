@@ -145,7 +145,8 @@ def edges(description: str) -> Schema:
         ],
         "default": "all",
         "description": f"{description} all, or a selector such as "
-        '{"parallelTo": "z"}, {"onFace": "+z"}, {"curve": "circle"}, {"nearTo": [10, 0, 5]}. Several keys in one '
+        '{"parallelTo": "z"}, {"onFace": "+z"}, {"curve": "circle"}, {"nearTo": [10, 0, 5]}. Several keys '
+        "in one "
         "selector narrow it; a list of selectors takes the edges of each.",
     }
 
@@ -168,7 +169,8 @@ def faces(description: str) -> Schema:
         "minItems": 1,
         "maxItems": 32,
         "default": ["+z"],
-        "description": f"{description} Each is a side (+x, -x, +y, -y, +z, -z: the flat face that lies outermost "
+        "description": f"{description} Each is a side (+x, -x, +y, -y, +z, -z: the flat face that lies "
+        f"outermost "
         'there) or {"nearTo": [x, y, z]}.',
     }
 

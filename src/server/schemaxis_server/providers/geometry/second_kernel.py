@@ -49,9 +49,9 @@ class Rebuilt:
     resolution: int
 
 
-def is_flat(document: Mapping[str, Any], needed: set[str]) -> bool:
-    """Whether the nodes in ``needed`` make flat faces only."""
-    return not any(_is_round(node) for node in document["nodes"] if node["id"] in needed)
+def is_flat(nodes: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether the second kernel holds what these nodes make exactly."""
+    return not any(_is_round(node) for node in nodes.values())
 
 
 def rebuild(document: Mapping[str, Any], output: str) -> Rebuilt:
@@ -59,8 +59,8 @@ def rebuild(document: Mapping[str, Any], output: str) -> Rebuilt:
 
     Raises :class:`CannotRebuildError`.
     """
-    nodes = _ancestry(document, output)
-    if is_flat(document, set(nodes)):
+    nodes = ancestry(document, output)
+    if is_flat(nodes):
         return Rebuilt(_measured(_built(nodes, output, 4)), None, 0)
     coarse_facets = _resolution(nodes, output)
     coarse = _measured(_built(nodes, output, coarse_facets))
@@ -68,8 +68,8 @@ def rebuild(document: Mapping[str, Any], output: str) -> Rebuilt:
     return Rebuilt(_extrapolated(coarse, fine), _difference(coarse, fine), 2 * coarse_facets)
 
 
-def _ancestry(document: Mapping[str, Any], output: str) -> dict[str, Mapping[str, Any]]:
-    """What the output is made of, in execution order."""
+def ancestry(document: Mapping[str, Any], output: str) -> dict[str, Mapping[str, Any]]:
+    """The nodes that an output is made of, in execution order."""
     nodes = {node["id"]: node for node in document["nodes"]}
     order, _ = execution_order({name: node["inputs"] for name, node in nodes.items()})
     needed = {output}
@@ -91,7 +91,9 @@ def _resolution(nodes: Mapping[str, Mapping[str, Any]], output: str) -> int:
         weights: dict[str, float] = {}
         for name, node in nodes.items():
             copies = node["options"].get("count", 1)
-            weights[name] = copies * (sum(weights[one] for one in node["inputs"]) or _weight(node, 2 * facets))
+            weights[name] = copies * (
+                sum(weights[one] for one in node["inputs"]) or _weight(node, 2 * facets)
+            )
         if weights[output] <= _TRIANGLES:
             return facets
     return _RESOLUTIONS[-1]

@@ -33,11 +33,13 @@ PUBLISHES = (
 )
 
 _EXACT = (
-    "Volume, area, bounding box and centre against closed forms to 1e-9; flat-faced documents rebuilt by a second "
+    "Volume, area, bounding box and centre against closed forms to 1e-9; flat-faced documents rebuilt by "
+    "a second "
     "kernel to 1e-9, curved ones to the stated tolerance; STEP, BREP and STL read again."
 )
 _SAME_FAMILY = (
-    "No second kernel has this operation: the document is rebuilt in a fresh process by the same kernel family, "
+    "No second kernel has this operation: the document is rebuilt in a fresh process by the same kernel "
+    "family, "
     "a weak check; STEP, BREP and STL are read again."
 )
 
@@ -121,7 +123,8 @@ def _primitives(version: str) -> tuple[Operation, ...]:
         primitive(
             "cone",
             "Cone",
-            "A cone or a truncated cone on the z axis, from z = 0 up to its height. Radii may be equal or one of "
+            "A cone or a truncated cone on the z axis, from z = 0 up to its height. Radii may be equal or "
+            "one of "
             "them 0, not both 0.",
             {
                 "radius1": s.size_or_zero("Radius at z = 0; 0 for a tip there."),
@@ -184,7 +187,8 @@ def _sweeps(version: str) -> tuple[Operation, ...]:
         Operation(
             name="revolve",
             title="Revolution",
-            purpose="A closed profile in the xz plane, turned about the z axis. Points of the profile are [x, z] "
+            purpose="A closed profile in the xz plane, turned about the z axis. Points of the profile are "
+            "[x, z] "
             "with x ≥ 0: the distance from the axis, then the height. It starts at +x and turns towards +y.",
             scope=f"{SCOPE}/sweeps",
             min_inputs=0,
@@ -222,7 +226,8 @@ def _import_step(version: str) -> Operation:
     return Operation(
         name="importSTEP",
         title="Import STEP",
-        purpose="The solids of a STEP file that an earlier, verified job published. Leave file null and bind a "
+        purpose="The solids of a STEP file that an earlier, verified job published. Leave file null and "
+        "bind a "
         "geometry/step resource to it when planning.",
         scope=f"{SCOPE}/exchange",
         min_inputs=0,
@@ -292,7 +297,8 @@ def _transforms(version: str) -> tuple[Operation, ...]:
         transform(
             "mirror",
             "Mirror",
-            "The mirror image of the input. The input itself is not kept; unite the two for a symmetric part.",
+            "The mirror image of the input. The input itself is not kept; unite the two for a symmetric "
+            "part.",
             {
                 "plane": {
                     "enum": list(s.PLANES),
@@ -344,7 +350,8 @@ def _features(version: str) -> tuple[Operation, ...]:
         feature(
             "fillet",
             "Fillet",
-            "The input with edges rounded. The radius must leave room: less than half of the shortest distance "
+            "The input with edges rounded. The radius must leave room: less than half of the shortest "
+            "distance "
             "between two rounded edges.",
             {"radius": s.size("Radius of the rounding."), "edges": s.edges("Which edges.")},
             {"radius": 1, "edges": {"parallelTo": "z"}},
@@ -414,7 +421,8 @@ def _patterns(version: str) -> tuple[Operation, ...]:
         pattern(
             "polarPattern",
             "Polar pattern",
-            "The input repeated about an axis. Over 360 degrees the copies divide the turn equally; over less, the "
+            "The input repeated about an axis. Over 360 degrees the copies divide the turn equally; over "
+            "less, the "
             "first and the last stand at its ends.",
             {
                 "axis": s.direction("The direction of the axis.", "z"),

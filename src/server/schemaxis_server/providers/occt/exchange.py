@@ -23,8 +23,8 @@ from schemaxis_server.providers.occt import topology
 from schemaxis_server.providers.occt.topology import Shape
 
 # The mesh stays this close to the surface: a part of the bounding box's diagonal, and an angle.
-DEFLECTION_OF_DIAGONAL = 2e-4
-ANGLE_RADIANS = 0.25
+DEFLECTION_OF_DIAGONAL = 5e-4
+ANGLE_RADIANS = 0.3
 
 
 def import_step(path: str) -> Shape:

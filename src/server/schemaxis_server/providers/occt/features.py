@@ -40,7 +40,8 @@ def chamfer(options: Options, inputs: Sequence[Shape]) -> Shape:
     maker = BRepFilletAPI_MakeChamfer(inputs[0])
     for edge in edges:
         maker.Add(options["distance"], edge)
-    advice = f"A distance of {options['distance']:g} mm does not fit on these edges; use a smaller one or fewer edges."
+    advice = f"A distance of {options['distance']:g} mm does not fit on these edges; use a smaller one or "
+    "fewer edges."
     return _made(maker, advice)
 
 
@@ -54,7 +55,8 @@ def shell(options: Options, inputs: Sequence[Shape]) -> Shape:
     for face in select_faces(inputs[0], options["openFaces"]):
         openings.Append(face)
     maker = BRepOffsetAPI_MakeThickSolid()
-    advice = f"Walls of {options['thickness']:g} mm do not fit; use a smaller thickness, or leave other faces open."
+    advice = f"Walls of {options['thickness']:g} mm do not fit; use a smaller thickness, or leave other "
+    "faces open."
     try:
         maker.MakeThickSolidByJoin(
             inputs[0],

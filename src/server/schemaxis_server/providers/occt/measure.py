@@ -19,6 +19,8 @@ from OCP.TopAbs import TopAbs_State
 from schemaxis_server.providers.occt import topology
 from schemaxis_server.providers.occt.topology import Shape, Triple
 
+_QUADRATURE = 1e-10
+
 
 def is_valid(shape: Shape) -> bool:
     """Whether the kernel's own check of geometry and topology passes."""
@@ -26,7 +28,7 @@ def is_valid(shape: Shape) -> bool:
 
 
 def volume(shape: Shape) -> float:
-    """The volume in mm^3."""
+    """The volume in mm^3, good enough to tell whether there is any."""
     found = GProp_GProps()
     BRepGProp.VolumeProperties_s(shape, found)
     return float(found.Mass())
@@ -34,10 +36,7 @@ def volume(shape: Shape) -> float:
 
 def measure(shape: Shape) -> dict[str, Any]:
     """Every quantity of a result, each with its unit. Call it before the shape is meshed."""
-    solid = GProp_GProps()
-    BRepGProp.VolumeProperties_s(shape, solid)
-    skin = GProp_GProps()
-    BRepGProp.SurfaceProperties_s(shape, skin)
+    solid, skin = _integrals(shape)
     center = solid.CentreOfMass()
     low, high = bounds(shape)
     extent = [b - a for a, b in zip(low, high, strict=True)]
@@ -49,6 +48,32 @@ def measure(shape: Shape) -> dict[str, Any]:
         "solids": {"value": len(topology.solids(shape)), "unit": ""},
         "valid": {"value": is_valid(shape), "unit": ""},
     }
+
+
+def _integrals(shape: Shape) -> tuple[Any, Any]:
+    """The kernel's volume and surface integrals.
+
+    On round faces its fixed quadrature was seen 1.4e-5 off where holes cut a turned part; the
+    adaptive one agrees with another kernel to what that one can resolve. Flat faces are exact with either.
+    """
+    solid, skin = GProp_GProps(), GProp_GProps()
+    if is_flat(shape):
+        BRepGProp.VolumeProperties_s(shape, solid)
+        BRepGProp.SurfaceProperties_s(shape, skin)
+    else:
+        BRepGProp.VolumeProperties_s(shape, solid, _QUADRATURE)
+        BRepGProp.SurfaceProperties_s(shape, skin, _QUADRATURE)
+    return solid, skin
+
+
+def is_flat(shape: Shape) -> bool:
+    """Whether every face is plane and every edge straight."""
+    return all(
+        topology.surface(face).GetType() == GeomAbs_SurfaceType.GeomAbs_Plane
+        for face in topology.faces(shape)
+    ) and all(
+        topology.curve(edge).GetType() == GeomAbs_CurveType.GeomAbs_Line for edge in topology.edges(shape)
+    )
 
 
 def bounds(shape: Shape) -> tuple[list[float], list[float]]:

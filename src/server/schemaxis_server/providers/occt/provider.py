@@ -20,18 +20,32 @@ MANIFEST = Manifest(
     name="occt",
     version=VERSION,
     title="Solid modelling with Open CASCADE",
-    summary="Builds exact solids from primitives, sweeps, transforms, features, patterns and booleans; measures "
+    summary="Builds exact solids from primitives, sweeps, transforms, features, patterns and booleans; "
+    "measures "
     "them and publishes STEP, STL and BREP. Lengths are in mm, angles in degrees.",
     scope=vocabulary.SCOPE,
     operations=vocabulary.operations(VERSION),
     quantities=vocabulary.QUANTITIES,
     publishes=vocabulary.PUBLISHES,
-    verification="Closed forms where there are any, a rebuild with manifold3d where it has the operations, the "
+    verification="Closed forms where there are any, a rebuild with manifold3d where it has the "
+    "operations, the "
     "published STEP and BREP read again in a fresh process, the STL integrated as a mesh. Fillets, chamfers, "
     "shells and imports are rebuilt by the same kernel family only, which each report says.",
 )
 
-_PACKAGES = "schemaxis_server.providers"
+_FOLDER = "schemaxis_server.providers.occt"
+
+
+PRODUCER = HostProgram(
+    name="occt",
+    entry=f"{_FOLDER}.host:run",
+    preload=(f"{_FOLDER}.host", f"{_FOLDER}.warm"),
+)
+VERIFIER = HostProgram(
+    name="occt-verifier",
+    entry=f"{_FOLDER}.verifier:run",
+    preload=(f"{_FOLDER}.verifier", f"{_FOLDER}.warm"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +53,8 @@ class OcctProvider:
     """Implements :class:`schemaxis_server.providers.contract.Provider`."""
 
     manifest: Manifest = MANIFEST
-    producer: HostProgram = HostProgram(
-        name="occt",
-        entry=f"{_PACKAGES}.occt.host:run",
-        preload=(f"{_PACKAGES}.occt.host", f"{_PACKAGES}.occt.warm"),
-    )
-    verifier: HostProgram = HostProgram(
-        name="occt-verifier",
-        entry=f"{_PACKAGES}.occt.verifier:run",
-        preload=(f"{_PACKAGES}.occt.verifier", f"{_PACKAGES}.occt.warm"),
-    )
+    producer: HostProgram = PRODUCER
+    verifier: HostProgram = VERIFIER
 
     def engine(self, location: str | None = None) -> Engine:
         """The kernel's package, found without importing it. It is embedded: ``location`` has no meaning."""

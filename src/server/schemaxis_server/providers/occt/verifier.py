@@ -1,0 +1,226 @@
+"""The verifier host: judges a result from the document and the published bytes.
+
+It runs in a process of its own. Formulas and the second kernel judge the geometry, a fresh reading of
+STEP and BREP and an integration of the STL judge the files. What only the producer's own kernel can
+repeat is repeated, and named as the weak check that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from OCP.Standard import Standard_Failure
+
+from schemaxis_server.native.hostkit import Kit, UnsupportedInput
+from schemaxis_server.providers.geometry import closed_form, picture, second_kernel, verification
+from schemaxis_server.providers.geometry.checks import Tolerances, check, failed, plain
+from schemaxis_server.providers.geometry.mesh import Mesh
+from schemaxis_server.providers.geometry.vocabulary import QUANTITIES
+from schemaxis_server.providers.occt import exchange, host, measure
+from schemaxis_server.providers.occt.topology import Shape
+
+Check = dict[str, Any]
+
+_KINDS = ("geometry/step", "geometry/brep", "geometry/stl")
+
+
+def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
+    """Verify every output; see the provider contract for the shapes of both dictionaries."""
+    host.silence()
+    document = request["document"]
+    forms = closed_form.forms(document)
+    report = _Report(request, kit)
+    for index, output in enumerate(document["outputs"]):
+        kit.progress(index / len(document["outputs"]), f"verify {output}")
+        report.judge(output, forms[output])
+    report.judge_names()
+    return {
+        "checks": report.checks,
+        "notCovered": report.not_covered,
+        "pictures": report.pictures,
+        "warnings": report.warnings,
+    }
+
+
+class _Report:
+    """Collects what the checks of all outputs found."""
+
+    def __init__(self, request: Mapping[str, Any], kit: Kit) -> None:
+        self.document: Mapping[str, Any] = request["document"]
+        self.results: Mapping[str, Any] = request["outputs"]
+        self.bindings: Mapping[str, str] = request.get("bindings", {})
+        self.draws = bool(request.get("pictures", False))
+        self.kit = kit
+        self.published = {
+            (one["operation"], one["kind"]): Path(one["path"]) for one in request["publications"]
+        }
+        self.count = len(request["publications"])
+        self.engine = " ".join(host.engine().values())
+        self.rebuilt: dict[str, Shape] | str | None = None
+        self.checks: list[Check] = []
+        self.not_covered: list[str] = []
+        self.pictures: list[dict[str, str]] = []
+        self.warnings: list[str] = []
+
+    def judge(self, output: str, form: closed_form.Form | None) -> None:
+        """All checks of one output."""
+        claimed = self.results.get(output)
+        result = claimed if isinstance(claimed, Mapping) else {}
+        observed = plain(result)
+        needed = second_kernel.ancestry(self.document, output)
+        operations = {node["filter"] for node in needed.values()}
+        lone = sorted(operations & second_kernel.UNSUPPORTED)
+        flat = second_kernel.is_flat(needed) and not operations & {"fillet", "importSTEP"}
+        self.checks.append(_form_check(result, output))
+        if form is not None:
+            self.checks.append(verification.closed_form_check(form, observed, output))
+        if not lone:
+            self.checks.append(verification.second_kernel_check(self.document, observed, output))
+        if form is None and (lone or not flat):
+            self.checks.append(self._same_kernel_check(observed, output))
+            self.not_covered += _weaknesses(needed, output, lone)
+        for kind, read in (("geometry/step", exchange.read_step), ("geometry/brep", exchange.read_brep)):
+            self.checks.append(self._read_again(kind, read, observed, output))
+        surface = self._stl(observed, output, flat)
+        if surface is not None and self.draws:
+            self._draw(surface, output)
+
+    def judge_names(self) -> None:
+        """Exactly one file of each kind for each output, and no other."""
+        wanted = {(output, kind) for output in self.document["outputs"] for kind in _KINDS}
+        if set(self.published) != wanted or self.count != len(wanted):
+            found = ", ".join(f"{kind} of {output}" for output, kind in sorted(self.published)) or "nothing"
+            scope = "STEP, BREP and STL of each output and nothing else."
+            row = failed(
+                "published files", scope, "schemaxis", f"{len(wanted)} files", f"{self.count}: {found}"
+            )
+            self.checks.append(row)
+
+    def _same_kernel_check(self, observed: Mapping[str, Any], output: str) -> Check:
+        name = f"same kernel family, {output} rebuilt"
+        scope = "The document built again in a fresh process by the same kernel family: a weak check, "
+        "which would "
+        scope += "repeat a fault of the kernel."
+        if self.rebuilt is None:
+            try:
+                self.rebuilt = host.build_all(self.document, self.bindings, lambda *_: None)
+            except UnsupportedInput as reason:
+                self.rebuilt = reason.message
+        if isinstance(self.rebuilt, str):
+            return failed(name, scope, self.engine, "a shape", self.rebuilt)
+        expected = plain(measure.measure(self.rebuilt[output]))
+        return check(name, scope, self.engine, expected, observed, _tolerances(expected))
+
+    def _read_again(self, kind: str, read: Any, observed: Mapping[str, Any], output: str) -> Check:
+        suffix = kind.rsplit("/", 1)[1].upper()
+        name = f"{suffix} of {output}"
+        scope = f"The published {suffix} read in a fresh process and measured."
+        path = self.published.get((output, kind))
+        if path is None:
+            return failed(name, scope, self.engine, f"a {suffix} file", "none published")
+        try:
+            shape = read(path)
+        except (Standard_Failure, RuntimeError) as reason:
+            return failed(name, scope, self.engine, "a readable file", str(reason)[:200])
+        if shape is None:
+            return failed(name, scope, self.engine, "a readable file", "the reader found no shape in it")
+        expected = plain(measure.measure(shape))
+        return check(name, scope, self.engine, expected, observed, _tolerances(expected))
+
+    def _stl(self, observed: Mapping[str, Any], output: str, flat: bool) -> Mesh | None:
+        path = self.published.get((output, "geometry/stl"))
+        if path is None:
+            row = failed(
+                f"STL of {output}", "The published triangles.", "schemaxis", "an STL file", "none published"
+            )
+            self.checks.append(row)
+            return None
+        row, surface = verification.stl_check(
+            path, observed, output, flat=flat, deflection_of_diagonal=exchange.DEFLECTION_OF_DIAGONAL
+        )
+        self.checks.append(row)
+        if not flat:
+            self.not_covered.append(
+                f"{output}: how far each triangle of the STL lies from the round surface; its closure, "
+                f"volume and "
+                "bounds were checked."
+            )
+        return surface
+
+    def _draw(self, surface: Mesh, output: str) -> None:
+        """A preview from the verified triangles; without one the result is as good."""
+        name = f"{output}.png"
+        try:
+            (self.kit.publications / name).write_bytes(picture.preview(surface))
+        except Exception as reason:
+            self.warnings.append(
+                f"No preview of {output} could be drawn: {type(reason).__name__}: {reason}"[:300]
+            )
+            return
+        self.pictures.append(
+            {
+                "name": name,
+                "file": f"publications/{name}",
+                "kind": "picture/preview",
+                "mediaType": "image/png",
+                "operation": output,
+                "derivedFrom": f"{output}.stl",
+            }
+        )
+
+
+def _tolerances(expected: Mapping[str, Any]) -> Tolerances:
+    return Tolerances.relative(expected, verification.EXACT)
+
+
+def _form_check(result: Mapping[str, Any], output: str) -> Check:
+    """Every quantity is there with its unit, and the extents are those of the corners."""
+    wanted = {one.name: one.unit for one in QUANTITIES}
+    found = {
+        name: entry.get("unit") if isinstance(entry, Mapping) else None for name, entry in result.items()
+    }
+    consistent = found == wanted and _extents_fit(result["boundingBox"]["value"])
+    return {
+        "name": f"form of the result of {output}",
+        "scope": "Each quantity with its unit; the box's size is the difference of its corners.",
+        "engine": "schemaxis",
+        "passed": consistent,
+        "expected": wanted,
+        "observed": found,
+        "tolerance": "exact",
+    }
+
+
+def _extents_fit(box: Any) -> bool:
+    try:
+        return all(
+            abs(high - low - size) <= 1e-9 * max(abs(high), abs(low), abs(size))
+            for low, high, size in zip(box["min"], box["max"], box["size"], strict=True)
+        )
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _weaknesses(needed: Mapping[str, Mapping[str, Any]], output: str, lone: Sequence[str]) -> list[str]:
+    """What no independent check reaches in this output."""
+    said = []
+    for operation in lone:
+        names = ", ".join(name for name, node in needed.items() if node["filter"] == operation)
+        if operation == "importSTEP":
+            said.append(
+                f"{output}: whether the bound file of {names} was read rightly; only the same kernel read it."
+            )
+        else:
+            said.append(
+                f"{output}: the {operation} of {names} by an independent kernel; only the same kernel "
+                f"family rebuilt it."
+            )
+    if not lone:
+        said.append(
+            f"{output}: its round faces beyond the stated tolerance of the second kernel; down to 1e-9 "
+            f"only the "
+            "same kernel family rebuilt it."
+        )
+    return said
