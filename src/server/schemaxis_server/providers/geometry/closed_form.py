@@ -207,7 +207,8 @@ def quantities(form: Form) -> dict[str, Any]:
     low, high = [], []
     for axis in _IDENTITY:
         high.append(max(part.support(axis) for part in form))
-        low.append(-max(part.support(_times(-1, axis)) for part in form))
+        # Adding 0 makes a negative zero an ordinary one.
+        low.append(0.0 - max(part.support(_times(-1, axis)) for part in form))
     center = [math.fsum(part.volume * part.center[axis] for part in form) / volume for axis in range(3)]
     return {
         "volume": volume,

@@ -21,10 +21,23 @@ _LINE = np.array([0.16, 0.21, 0.28])
 _CHUNK_SAMPLES = 1_000_000
 _LARGE = 64
 
-# Looking down on the part from the front right, z upwards.
-_TOWARDS_EYE = np.array([1.0, -1.35, 1.0])
-_KEY_LIGHT = np.array([0.35, -0.75, 1.2])
-_FILL_LIGHT = np.array([1.2, 0.2, 0.25])
+
+def _unit(vectors: Any) -> Floats:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(length > 0, length, 1))
+
+
+def _view() -> Floats:
+    # Looking down on the part from the front right, z upwards.
+    towards = _unit(np.array([1.0, -1.35, 1.0]))
+    right = _unit(np.cross([0, 0, 1], towards))
+    return np.stack([right, np.cross(towards, right), towards])
+
+
+_VIEW = _view()
+_KEY = _VIEW @ _unit(np.array([0.35, -0.75, 1.2]))
+_FILL = _VIEW @ _unit(np.array([1.2, 0.2, 0.25]))
+_HALFWAY = _unit(_KEY + np.array([0.0, 0.0, 1.0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,53 +53,72 @@ class _Scene:
 def preview(mesh: Mesh) -> bytes:
     """A PNG of :data:`WIDTH` by :data:`HEIGHT` pixels."""
     scene = _scene(mesh)
-    canvas = _Canvas.blank()
-    _fill(scene, canvas)
-    _stroke(scene, canvas)
-    return png.encode(canvas.averaged())
+    visible = _Visible.blank()
+    facing = _Facing.of(scene)
+    _fill(scene, facing, visible)
+    colour = _coloured(scene, facing, visible)
+    _stroke(scene, visible.depth, colour)
+    return png.encode(_averaged(colour))
 
 
 @dataclass(frozen=True, slots=True)
-class _Canvas:
-    """Samples: how near to the eye (rows, columns), and their colour (rows, columns, 3)."""
+class _Visible:
+    """Per sample how near the nearest surface is to the eye, and which triangle it is (-1: none)."""
 
     depth: NDArray[np.float32]
-    colour: NDArray[np.uint8]
+    owner: NDArray[np.int32]
 
     @classmethod
-    def blank(cls) -> _Canvas:
+    def blank(cls) -> _Visible:
         shape = (HEIGHT * _SAMPLES, WIDTH * _SAMPLES)
-        colour = np.empty((*shape, 3), dtype=np.uint8)
-        colour[:] = _bytes(_BACKGROUND)
-        return cls(np.full(shape, -np.inf, dtype=np.float32), colour)
+        return cls(np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int32))
 
-    def averaged(self) -> NDArray[np.uint8]:
-        """Each pixel the mean of its samples."""
-        total = np.full((HEIGHT, WIDTH, 3), _SAMPLES**2 // 2, dtype=np.uint16)
-        for row in range(_SAMPLES):
-            for column in range(_SAMPLES):
-                total += self.colour[row::_SAMPLES, column::_SAMPLES]
-        return (total // _SAMPLES**2).astype(np.uint8)
+
+@dataclass(frozen=True, slots=True)
+class _Facing:
+    """The triangles that face the eye.
+
+    ``triangle`` (n,) indexes the scene's; a sample at (x, y) of one has the share a·x + b·y + c of each
+    corner; ``low`` and ``span`` (n, 2) are the box of samples around it.
+    """
+
+    triangle: Integers
+    a: Floats
+    b: Floats
+    c: Floats
+    low: Integers
+    span: Integers
+
+    @classmethod
+    def of(cls, scene: _Scene) -> _Facing:
+        corners = scene.points[scene.triangles][:, :, :2]
+        p, q = corners[:, [1, 2, 0]], corners[:, [2, 0, 1]]
+        a, b = p[..., 1] - q[..., 1], q[..., 0] - p[..., 0]
+        doubled = a[:, 0] * (corners[:, 0, 0] - p[:, 0, 0]) + b[:, 0] * (corners[:, 0, 1] - p[:, 0, 1])
+        # y runs downwards, so that what faces the eye runs clockwise.
+        chosen = np.flatnonzero(doubled < -1e-9)
+        a, b = a[chosen] / doubled[chosen, None], b[chosen] / doubled[chosen, None]
+        c = -a * p[chosen, :, 0] - b * p[chosen, :, 1]
+        low = np.floor(corners[chosen].min(axis=1)).astype(np.int64)
+        span = np.ceil(corners[chosen].max(axis=1)).astype(np.int64) - low + 1
+        return cls(chosen, a, b, c, low, span)
+
+
+def _averaged(colour: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Each pixel the mean of its samples."""
+    total = np.full((HEIGHT, WIDTH, 3), _SAMPLES**2 // 2, dtype=np.uint16)
+    for row in range(_SAMPLES):
+        for column in range(_SAMPLES):
+            total += colour[row::_SAMPLES, column::_SAMPLES]
+    return (total // _SAMPLES**2).astype(np.uint8)
 
 
 def _bytes(colours: Any) -> NDArray[np.uint8]:
     return np.asarray(np.clip(colours * 255 + 0.5, 0, 255).astype(np.uint8))
 
 
-def _unit(vectors: Any) -> Floats:
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float64)
-
-
-def _view() -> Floats:
-    towards = _unit(_TOWARDS_EYE)
-    right = _unit(np.cross([0, 0, 1], towards))
-    return np.stack([right, np.cross(towards, right), towards])
-
-
 def _scene(mesh: Mesh) -> _Scene:
-    view = _view()
-    points = mesh.vertices @ view.T
+    points = mesh.vertices @ _VIEW.T
     low, high = points.min(axis=0), points.max(axis=0)
     width, height = WIDTH * _SAMPLES, HEIGHT * _SAMPLES
     extent = np.maximum((high - low)[:2], 1e-12)
@@ -97,7 +129,7 @@ def _scene(mesh: Mesh) -> _Scene:
     corners = mesh.vertices[mesh.triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     creases, smooth = _edges(mesh, _unit(faces))
-    normals = _corner_normals(mesh, faces, smooth) @ view.T
+    normals = _corner_normals(mesh, faces, smooth) @ _VIEW.T
     return _Scene(points, mesh.triangles, normals, creases)
 
 
@@ -150,99 +182,92 @@ def _corner_normals(mesh: Mesh, faces: Floats, smooth: Integers) -> Floats:
     return _unit(total[group]).reshape(count, 3, 3)
 
 
-def _shade(normals: Floats) -> Floats:
+def _shade(normals: Any) -> Any:
     """Colour of surface points whose eye-space normals are given."""
-    view = _view()
     normal = _unit(normals)
-    key = np.clip(normal @ (view @ _unit(_KEY_LIGHT)), 0, 1)
-    fill = np.clip(normal @ (view @ _unit(_FILL_LIGHT)), 0, 1)
-    sky = 0.5 + 0.5 * (normal @ (view @ np.array([0.0, 0.0, 1.0])))
-    halfway = _unit(view @ _unit(_KEY_LIGHT) + np.array([0.0, 0.0, 1.0]))
-    gloss = np.clip(normal @ halfway, 0, 1) ** 40
-    light = 0.30 + 0.22 * sky + 0.56 * key + 0.07 * fill
-    return np.asarray(_MATERIAL * light[:, None] + 0.16 * gloss[:, None])
+    key = np.clip(normal @ _KEY, 0, 1)
+    fill = np.clip(normal @ _FILL, 0, 1)
+    gloss = np.clip(normal @ _HALFWAY, 0, 1) ** 40
+    light = 0.41 + 0.11 * normal[:, 2] + 0.56 * key + 0.07 * fill
+    return _MATERIAL * light[:, None] + 0.16 * gloss[:, None]
 
 
-def _fill(scene: _Scene, canvas: _Canvas) -> None:
-    """Draw the triangles that face the eye: large ones each alone, small ones many at a time."""
-    corners = scene.points[scene.triangles]
-    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    doubled = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (c[:, 0] - a[:, 0]) * (b[:, 1] - a[:, 1])
-    # y runs downwards, so that what faces the eye runs clockwise.
-    facing = np.flatnonzero(doubled < -1e-9)
-    low = np.floor(corners[facing, :, :2].min(axis=1)).astype(np.int64)
-    span = np.ceil(corners[facing, :, :2].max(axis=1)).astype(np.int64) - low + 1
-    side = 2 ** np.ceil(np.log2(span.max(axis=1))).astype(np.int64)
+def _fill(scene: _Scene, facing: _Facing, visible: _Visible) -> None:
+    """Find what is seen at each sample: large triangles each alone, small ones many at a time."""
+    side = 2 ** np.ceil(np.log2(facing.span.max(axis=1, initial=1))).astype(np.int64)
     for size in np.unique(side):
         members = np.flatnonzero(side == size)
         if size >= _LARGE:
             for one in members:
-                _fill_one(scene, int(facing[one]), low[one], span[one], canvas)
+                _fill_one(scene, facing, int(one), visible)
             continue
         step = max(1, _CHUNK_SAMPLES // int(size * size))
         for start in range(0, len(members), step):
-            chosen = members[start : start + step]
-            _fill_some(scene, facing[chosen], low[chosen], span[chosen].max(axis=0), canvas)
+            _fill_some(scene, facing, members[start : start + step], visible)
 
 
-def _slopes(corners: Any) -> tuple[Any, Any, Any]:
-    """Per triangle and corner the plane a·x + b·y + c that is 1 at the corner and 0 across from it.
-
-    ``corners`` is (..., 3, 2) or more; what comes back is (..., 3).
-    """
-    p, q = np.roll(corners, -1, axis=-2), np.roll(corners, -2, axis=-2)
-    a = -(q[..., 1] - p[..., 1])
-    b = q[..., 0] - p[..., 0]
-    c = -a * p[..., 0] - b * p[..., 1]
-    at_corner = a * corners[..., 0] + b * corners[..., 1] + c
-    return a / at_corner, b / at_corner, c / at_corner
-
-
-def _fill_one(scene: _Scene, triangle: int, low: Any, span: Any, canvas: _Canvas) -> None:
-    corners = scene.points[scene.triangles[triangle]]
-    origin = np.array([low[0], low[1], 0.0])
-    a, b, c = _slopes(corners - origin)
-    x, y = (np.arange(span[0]) + 0.5)[None, :], (np.arange(span[1]) + 0.5)[:, None]
-    shares = [((b[i] * y + c[i]) + a[i] * x).astype(np.float32) for i in range(3)]
-    inside = (shares[0] >= -1e-6) & (shares[1] >= -1e-6) & (shares[2] >= -1e-6)
-    heights = corners[:, 2]
-    z = (((b @ heights) * y + c @ heights) + (a @ heights) * x).astype(np.float32)
-    window = (slice(low[1], low[1] + span[1]), slice(low[0], low[0] + span[0]))
-    depth = canvas.depth[window]
-    inside &= z > depth
-    np.copyto(depth, z, where=inside)
-    normals = scene.normals[triangle]
-    if np.ptp(normals, axis=0).max() < 1e-6:
-        canvas.colour[window][inside] = _bytes(_shade(normals[:1]))[0]
-    else:
-        share = np.column_stack([one[inside] for one in shares])
-        canvas.colour[window][inside] = _bytes(_shade(share @ normals))
+def _fill_one(scene: _Scene, facing: _Facing, one: int, visible: _Visible) -> None:
+    (left, top), (width, height) = facing.low[one], facing.span[one]
+    a, b, c = facing.a[one], facing.b[one], facing.c[one]
+    heights = scene.points[scene.triangles[facing.triangle[one]], 2]
+    x = (np.arange(left, left + width) + 0.5)[None, :]
+    y = (np.arange(top, top + height) + 0.5)[:, None]
+    inside = (a[0] * x) + (b[0] * y + c[0]) >= -1e-9
+    inside &= (a[1] * x) + (b[1] * y + c[1]) >= -1e-9
+    inside &= (a[2] * x) + (b[2] * y + c[2]) >= -1e-9
+    z = (((a @ heights) * x) + ((b @ heights) * y + c @ heights)).astype(np.float32)
+    window = (slice(top, top + height), slice(left, left + width))
+    inside &= z > visible.depth[window]
+    np.copyto(visible.depth[window], z, where=inside)
+    visible.owner[window][inside] = one
 
 
-def _fill_some(scene: _Scene, chosen: Any, low: Any, extent: Any, canvas: _Canvas) -> None:
-    corners = scene.points[scene.triangles[chosen]]
-    flat = corners[:, :, :2] - low[:, None, :]
-    a, b, c = (one.astype(np.float32)[:, :, None, None] for one in _slopes(flat))
-    x = (np.arange(extent[0], dtype=np.float32) + 0.5)[None, None, :]
-    y = (np.arange(extent[1], dtype=np.float32) + 0.5)[None, :, None]
-    shares = [(b[:, i] * y + c[:, i]) + a[:, i] * x for i in range(3)]
-    inside = (shares[0] >= -1e-5) & (shares[1] >= -1e-5) & (shares[2] >= -1e-5)
+def _fill_some(scene: _Scene, facing: _Facing, chosen: Any, visible: _Visible) -> None:
+    low, extent = facing.low[chosen], facing.span[chosen].max(axis=0)
+    heights = scene.points[scene.triangles[facing.triangle[chosen]], 2]
+    a, b = facing.a[chosen], facing.b[chosen]
+    # Measured from each triangle's own box, single precision is enough.
+    c = facing.c[chosen] + a * (low[:, 0:1] + 0.5) + b * (low[:, 1:2] + 0.5)
+    x = np.arange(extent[0], dtype=np.float32)[None, None, :]
+    y = np.arange(extent[1], dtype=np.float32)[None, :, None]
+
+    def plane(slope_x: Any, slope_y: Any, level: Any) -> Any:
+        along_x, along_y, start = (one.astype(np.float32)[:, None, None] for one in (slope_x, slope_y, level))
+        return along_x * x + (along_y * y + start)
+
+    inside = plane(a[:, 0], b[:, 0], c[:, 0]) >= -1e-5
+    inside &= plane(a[:, 1], b[:, 1], c[:, 1]) >= -1e-5
+    inside &= plane(a[:, 2], b[:, 2], c[:, 2]) >= -1e-5
     which, row, column = np.nonzero(inside)
-    share = np.column_stack([one[inside] for one in shares])
-    z = np.einsum("ij,ij->i", share, corners[which, :, 2].astype(np.float32))
-    width = canvas.depth.shape[1]
-    place = (low[which, 1] + row) * width + low[which, 0] + column
-    depth, colour = canvas.depth.reshape(-1), canvas.colour.reshape(-1, 3)
+    z = plane((a * heights).sum(axis=1), (b * heights).sum(axis=1), (c * heights).sum(axis=1))[inside]
+    place = (low[which, 1] + row) * visible.depth.shape[1] + low[which, 0] + column
+    depth, owner = visible.depth.reshape(-1), visible.owner.reshape(-1)
+    nearer = z > depth[place]
+    which, place, z = which[nearer], place[nearer], z[nearer]
     # From back to front: of the samples at one place, the last assignment stays.
     order = np.argsort(z, kind="stable")
-    order = order[z[order] > depth[place[order]]]
     depth[place[order]] = z[order]
-    order = order[z[order] == depth[place[order]]]
-    normal = np.einsum("ij,ijk->ik", share[order], scene.normals[chosen[which[order]]])
-    colour[place[order]] = _bytes(_shade(normal))
+    owner[place[order]] = chosen[which[order]]
 
 
-def _stroke(scene: _Scene, canvas: _Canvas) -> None:
+def _coloured(scene: _Scene, facing: _Facing, visible: _Visible) -> NDArray[np.uint8]:
+    """The colour of each sample: flat triangles have one, in round ones each sample has its own."""
+    normals = scene.normals[facing.triangle]
+    flat = np.ptp(normals, axis=1).max(axis=1) < 1e-6
+    palette = np.vstack([_bytes(_shade(normals[:, 0])), _bytes(_BACKGROUND)])
+    # Owner -1 finds the background, the last of the palette.
+    colour = palette[visible.owner]
+    round_owner = np.concatenate([~flat, [False]])[visible.owner]
+    row, column = np.nonzero(round_owner)
+    if len(row):
+        one = visible.owner[row, column]
+        share = facing.a[one] * (column + 0.5)[:, None] + facing.b[one] * (row + 0.5)[:, None] + facing.c[one]
+        normal = np.einsum("ij,ijk->ik", share.astype(np.float32), normals.astype(np.float32)[one])
+        colour[row, column] = _bytes(_shade(normal))
+    return np.asarray(colour)
+
+
+def _stroke(scene: _Scene, depth: NDArray[np.float32], colour: NDArray[np.uint8]) -> None:
     """Draw the sharp edges where nothing lies before them."""
     if not len(scene.creases):
         return
@@ -255,9 +280,9 @@ def _stroke(scene: _Scene, canvas: _Canvas) -> None:
     points = start[edge] + part[:, None] * (end - start)[edge]
     # An edge lies on its faces; a little nearer, it is not lost in their rounding.
     nearer = points[:, 2] + 2.5
-    rows, columns = canvas.depth.shape
+    rows, columns = depth.shape
     for dx, dy in ((-0.45, -0.45), (0.45, -0.45), (-0.45, 0.45), (0.45, 0.45)):
         column = np.floor(points[:, 0] + dx).astype(np.int64).clip(0, columns - 1)
         row = np.floor(points[:, 1] + dy).astype(np.int64).clip(0, rows - 1)
-        seen = nearer >= canvas.depth[row, column]
-        canvas.colour[row[seen], column[seen]] = _bytes(_LINE)
+        seen = nearer >= depth[row, column]
+        colour[row[seen], column[seen]] = _bytes(_LINE)

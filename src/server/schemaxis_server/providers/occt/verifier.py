@@ -23,6 +23,7 @@ from schemaxis_server.providers.occt.topology import Shape
 
 Check = dict[str, Any]
 
+_PURPOSE = "Whether the part serves its purpose: fit, strength and manufacture were not looked at."
 _KINDS = ("geometry/step", "geometry/brep", "geometry/stl")
 
 
@@ -38,7 +39,7 @@ def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
     report.judge_names()
     return {
         "checks": report.checks,
-        "notCovered": report.not_covered,
+        "notCovered": [*report.not_covered, _PURPOSE],
         "pictures": report.pictures,
         "warnings": report.warnings,
     }
@@ -84,6 +85,10 @@ class _Report:
         for kind, read in (("geometry/step", exchange.read_step), ("geometry/brep", exchange.read_brep)):
             self.checks.append(self._read_again(kind, read, observed, output))
         surface = self._stl(observed, output, flat)
+        self.not_covered.append(
+            f"{output}: validity (a shape free of self-intersections) is the kernel's own judgement, asked again in "
+            "a fresh process."
+        )
         if surface is not None and self.draws:
             self._draw(surface, output)
 
