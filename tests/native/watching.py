@@ -49,6 +49,34 @@ def eventually(condition: Callable[[], bool], seconds: float = 3.0) -> bool:
     return True
 
 
+async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Let the loop run until the condition comes true."""
+    for _ in range(int(seconds / 0.005)):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise TimeoutError
+
+
+class Pace:
+    """Measures the longest time for which the loop stood still."""
+
+    def __init__(self) -> None:
+        self.slowest = 0.0
+        self._task = asyncio.ensure_future(self._measure())
+
+    async def _measure(self) -> None:
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0)
+            self.slowest = max(self.slowest, time.monotonic() - began)
+            await asyncio.sleep(0.002)
+
+    def stop(self) -> float:
+        self._task.cancel()
+        return self.slowest
+
+
 def program(entry: str, *preload: str, module: str = "host_entries") -> HostProgram:
     return HostProgram(name="test", entry=f"native.{module}:{entry}", preload=preload)
 

@@ -85,7 +85,7 @@ class Host:
         self.program = program
         self.pid = process.pid
         self.ready: Ready | None = None
-        self.ended = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         """Done once the process has ended and was reaped; the result is its exit code."""
         self.on_problem: Callable[[str], None] = lambda message: None
         self.began = time.monotonic()
@@ -192,12 +192,12 @@ class Host:
     def watch_init(self, pid: int) -> asyncio.Future[bool]:
         """A future for the report that this init and its whole tree are gone.
 
-        Its result is False when the zygote ended without saying so.
+        Its result is False when the zygote ended without having seen to it.
         """
         future: asyncio.Future[bool] = self._loop.create_future()
         self._reaped[pid] = future
         if self.ended.done():
-            future.set_result(False)
+            future.set_result(_swept(self.ended.result()))
         return future
 
     def forget_init(self, pid: int) -> None:
@@ -261,7 +261,12 @@ class Host:
         self.ended.set_result(self._process.wait())
         for future in self._reaped.values():
             if not future.done():
-                future.set_result(False)
+                future.set_result(_swept(self.ended.result()))
+
+
+def _swept(exit_code: int) -> bool:
+    """A zygote that ends by itself does so with 0, and only after all below it is gone."""
+    return exit_code == 0
 
 
 def _describe(code: int) -> str:
