@@ -131,7 +131,13 @@ class PartFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file, which stays. Calling it again does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def write(self, data: bytes) -> None:
         """Append the next bytes."""
@@ -176,11 +182,11 @@ class PartFile:
             if os.path.samestat(os.fstat(self._descriptor), os.stat(self._part)):
                 return True
         except BlockingIOError:
-            self._close()
+            self.close()
             raise DownloadBusy(f"Another download writes {self._part}: wait for it.") from None
         except FileNotFoundError:
             pass
-        self._close()
+        self.close()
         return False
 
     def _take_over(self) -> None:
@@ -190,8 +196,3 @@ class PartFile:
         self.resumed = self.offset > 0
         if self.offset > self._size:
             self.restart()
-
-    def _close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
