@@ -109,6 +109,14 @@ def parse_document(text: str) -> Any:
     return value
 
 
+def parse_value(text: str) -> Any:
+    """Read a small JSON value under the same rules. Raises ValueError that says what is wrong."""
+    try:
+        return parse_document(text)
+    except Fault as fault:
+        raise ValueError(fault.record.message) from None
+
+
 def canonical(value: Any) -> bytes:
     """The canonical JSON text (RFC 8785) of plain JSON values."""
     return rfc8785.dumps(value)

@@ -1,0 +1,51 @@
+"""A ``request_id`` makes a retry safe: the second use answers with what the first one made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from schemaxis_server.documents import canonical
+from schemaxis_server.faults import Fault
+from schemaxis_server.store.database import Transaction
+from schemaxis_server.store.requests import Remembered, recall, remember
+
+T = TypeVar("T")
+
+
+def digest_of(request: dict[str, Any]) -> str:
+    """Identity of a request's meaning: SHA-256 over its canonical JSON."""
+    return hashlib.sha256(canonical(request)).hexdigest()
+
+
+def once(
+    tx: Transaction,
+    method: str,
+    request_id: str | None,
+    request: Callable[[], str],
+    find: Callable[[str], T],
+    make: Callable[[], tuple[str, T]],
+) -> T:
+    """Within one transaction: make the thing, or find it if this request made it before.
+
+    ``request()`` is the digest of the request, ``find(id)`` reads a thing as it now is, and
+    ``make()`` returns the new thing with its id. Raises ``REQUEST_ID_REUSED`` when the id
+    was used for another request. Refusals are not remembered.
+    """
+    if request_id is None:
+        return make()[1]
+    digest = request()
+    earlier = recall(tx.connection, method, request_id)
+    if earlier is not None:
+        if earlier.digest != digest:
+            raise Fault(
+                "REQUEST_ID_REUSED",
+                "This request_id was used for another request; send a fresh one with this request.",
+                "/request_id",
+                made=earlier.thing_id,
+            )
+        return find(earlier.thing_id)
+    thing_id, thing = make()
+    remember(tx.connection, method, request_id, Remembered(digest, thing_id))
+    return thing

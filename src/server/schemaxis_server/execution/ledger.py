@@ -1,0 +1,94 @@
+"""Typed access to the stored records: every read is checked, every write keeps its projections."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from schemaxis_server.execution.records import Job, Plan, Record, Resource, Task
+from schemaxis_server.faults import Fault
+from schemaxis_server.store.database import Transaction
+from schemaxis_server.store.records import EVIDENCE, JOBS, PLANS, RESOURCES, TASKS, RecordTable
+
+R = TypeVar("R", bound=Record)
+Columns = dict[str, str | int | None]
+
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R]):
+    """A page of a list. ``next_token`` is empty at the end."""
+
+    records: tuple[R, ...]
+    next_token: str
+
+
+class Shelf(Generic[R]):
+    """One kind of record. ``noun`` and ``lister`` are for the text of NOT_FOUND."""
+
+    def __init__(
+        self, table: RecordTable, kind: type[R], noun: str, lister: str, columns: Callable[[R], Columns]
+    ) -> None:
+        self._table = table
+        self._decoder = msgspec.json.Decoder(kind)
+        self._noun = noun
+        self._lister = lister
+        self._columns = columns
+
+    def get(self, connection: sqlite3.Connection, id: str) -> R:
+        """The record of that id. Raises ``NOT_FOUND``; ``WORKSPACE_CORRUPT`` if it is damaged."""
+        body = self._table.get(connection, id)
+        if body is None:
+            raise Fault(
+                "NOT_FOUND",
+                f"This workspace has no {self._noun} {id[:64]!r}; {self._lister} lists those there are.",
+                f"/{self._noun}_id",
+            )
+        return self._decoder.decode(body)
+
+    def put(self, tx: Transaction, id: str, record: R) -> None:
+        self._table.put(tx.connection, id, _encoder.encode(record), **self._columns(record))
+
+    def page(self, connection: sqlite3.Connection, token: str, size: int, **where: str | int) -> Page[R]:
+        """Newest first. ``token`` is empty for the first page; damaged records are left out."""
+        found = self._table.page(connection, after_id=token or None, limit=size, **where)
+        return Page(tuple(self._decoder.decode(body) for body in found.records), found.next_after or "")
+
+
+TASK_SHELF: Shelf[Task] = Shelf(TASKS, Task, "task", "list_tasks", lambda task: {})
+PLAN_SHELF: Shelf[Plan] = Shelf(PLANS, Plan, "plan", "list_plans", lambda plan: {"task_id": plan.task_id})
+JOB_SHELF: Shelf[Job] = Shelf(
+    JOBS,
+    Job,
+    "job",
+    "list_jobs",
+    lambda job: {
+        "task_id": job.task_id,
+        "plan_id": job.plan_id,
+        "state": job.state.value,
+        "unfinished": int(not job.state.terminal),
+    },
+)
+RESOURCE_SHELF: Shelf[Resource] = Shelf(
+    RESOURCES,
+    Resource,
+    "resource",
+    "list_resources",
+    lambda resource: {"job_id": resource.producer.job_id, "state": resource.state.value},
+)
+
+
+def put_evidence(tx: Transaction, job_id: str, section: str, value: Any) -> None:
+    """Keep one section of a job's evidence, as JSON. ``bytes`` are JSON text already."""
+    body = value if isinstance(value, bytes) else _encoder.encode(value)
+    EVIDENCE.put(tx.connection, f"{job_id}/{section}", body, job_id=job_id)
+
+
+def evidence(connection: sqlite3.Connection, job_id: str, section: str) -> bytes | None:
+    """The JSON text of one section, or None if the job has none."""
+    return EVIDENCE.get(connection, f"{job_id}/{section}")

@@ -1,0 +1,302 @@
+"""Plans: a document validated, resolved and captured, so that what runs is what was agreed."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from schemaxis_server.documents import digest, parse_document
+from schemaxis_server.execution.bindings import bind
+from schemaxis_server.execution.engines import Engines
+from schemaxis_server.execution.idempotency import digest_of, once
+from schemaxis_server.execution.ledger import PLAN_SHELF, TASK_SHELF, Page
+from schemaxis_server.execution.records import (
+    Binding,
+    Plan,
+    PlanFile,
+    PlanOperation,
+    PlanProvider,
+    Task,
+    now,
+)
+from schemaxis_server.execution.resources import Resources
+from schemaxis_server.faults import Fault
+from schemaxis_server.ids import new_id
+from schemaxis_server.providers.contract import Engine, Provider, ResolvedDocument
+from schemaxis_server.providers.problems import nearest
+from schemaxis_server.providers.registry import Registry
+from schemaxis_server.store.database import Database, Transaction
+from schemaxis_server.store.damage import Corrupt
+from schemaxis_server.store.files import read_regular, write_immutable
+
+log = logging.getLogger(__name__)
+
+OPERATION_ID = "document"
+"""The operation of a plan whose graph is one provider document."""
+
+OffLoop = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The outcome of planning a document: pure, the same for the same inputs."""
+
+    provider: Provider
+    engine: Engine
+    resolved: ResolvedDocument
+    digest: str
+    document_digest: str
+
+
+class Plans:
+    """Captures plans, finds them, and plans again before dispatch."""
+
+    def __init__(
+        self, database: Database, directory: Path, registry: Registry, engines: Engines, resources: Resources, off_loop: OffLoop
+    ) -> None:
+        self._database = database
+        self._directory = directory
+        self._registry = registry
+        self._engines = engines
+        self._resources = resources
+        self._off_loop = off_loop
+
+    async def create(
+        self,
+        task_id: str,
+        document_text: str,
+        expected_revision: int,
+        bindings: Mapping[str, str] | None = None,
+        request_id: str | None = None,
+    ) -> Plan:
+        """Capture a document as the task's current plan; its revision moves on by one.
+
+        Raises ``INVALID_DOCUMENT`` with all problems, ``STALE_REVISION``,
+        ``UNAUTHORISED_PROVIDER``, ``MISSING_RUNTIME``, ``BINDING_MISMATCH`` and the faults of
+        a bound resource; then nothing has changed.
+        """
+        bindings = dict(bindings or {})
+
+        def request() -> str:
+            text = hashlib.sha256(document_text.encode("utf-8", "surrogatepass")).hexdigest()
+            return digest_of(
+                {"task": task_id, "document": text, "revision": expected_revision, "bindings": bindings}
+            )
+
+        made = await self._already_made(request_id, request)
+        if made is not None:
+            return made
+        task = TASK_SHELF.get(self._database.reader, task_id)
+        _check_revision(task, expected_revision)
+        document = await self._off_loop(parse_document, document_text)
+        provider = self._provider_of(document)
+        _check_scope(task, provider)
+        resolved = await self._off_loop(self._resolve, provider, document)
+        records = await bind(document, provider, bindings, self._resources)
+        planned = await self._off_loop(self._seal, provider, resolved, records)
+        plan, data = _capture(task, document, planned, records)
+        await self._off_loop(write_immutable, self._directory / f"{plan.plan_id}.json", data)
+
+        def make(tx: Transaction) -> tuple[str, Plan]:
+            present = TASK_SHELF.get(tx.connection, task_id)
+            _check_revision(present, expected_revision)
+            PLAN_SHELF.put(tx, plan.plan_id, plan)
+            moved = msgspec.structs.replace(present, revision=plan.revision, current_plan_id=plan.plan_id)
+            TASK_SHELF.put(tx, task_id, moved)
+            tx.count("plans", 1)
+            return plan.plan_id, plan
+
+        return await self._database.write(
+            lambda tx: once(
+                tx, "plan", request_id, request, lambda id: PLAN_SHELF.get(tx.connection, id), lambda: make(tx)
+            )
+        )
+
+    def get(self, plan_id: str) -> Plan:
+        """The plan in short. Raises ``NOT_FOUND``."""
+        return PLAN_SHELF.get(self._database.reader, plan_id)
+
+    async def list(self, task_id: str | None = None, page_token: str = "", page_size: int = 50) -> Page[Plan]:
+        """A page of plans, newest first."""
+        where = {} if task_id is None else {"task_id": task_id}
+        return await self._database.scan(
+            lambda connection: PLAN_SHELF.page(connection, page_token, page_size, **where)
+        )
+
+    async def file(self, plan: Plan) -> PlanFile:
+        """The captured document. Raises ``WORKSPACE_CORRUPT`` if its file is not what was written."""
+        return msgspec.json.decode(await self.file_bytes(plan), type=PlanFile)
+
+    async def file_bytes(self, plan: Plan) -> bytes:
+        """The text of the captured document's file, checked against its digest."""
+        path = self._directory / f"{plan.plan_id}.json"
+        try:
+            data: bytes = await self._off_loop(read_regular, path)
+        except OSError as error:
+            raise Corrupt("plans", plan.plan_id, f"its file cannot be read: {error.strerror}") from error
+        if hashlib.sha256(data).hexdigest() != plan.file_sha256:
+            raise Corrupt("plans", plan.plan_id, "its file's digest does not match")
+        return data
+
+    async def replan(self, plan: Plan, file: PlanFile) -> Planned:
+        """Plan again before dispatch. Raises ``STALE_PLAN`` when the digest differs now."""
+        provider = self._provider_of(file.document)
+        try:
+            resolved = await self._off_loop(self._resolve, provider, file.document)
+        except Fault as fault:
+            if fault.code == "INVALID_DOCUMENT":
+                raise _stale(plan, "the document no longer passes") from fault
+            raise
+        planned: Planned = await self._off_loop(self._seal, provider, resolved, file.bindings)
+        if planned.digest != plan.digest:
+            raise _stale(plan, f"planning again gave {planned.digest}")
+        return planned
+
+    def provider(self, name: str) -> Provider:
+        """The provider that a plan names. Raises ``MISSING_RUNTIME`` if it is gone or lacks its engine."""
+        provider = self._registry.get(name)
+        if provider is None:
+            raise Fault("MISSING_RUNTIME", f"The provider {name} is no longer installed; install it again.")
+        self._engines.require(provider)
+        return provider
+
+    def _resolve(self, provider: Provider, document: Any) -> ResolvedDocument:
+        self._engines.require(provider)
+        return provider.plan(document)
+
+    def _seal(self, provider: Provider, resolved: ResolvedDocument, bindings: tuple[Binding, ...]) -> Planned:
+        engine = self._engines.of(provider)
+        document_digest = digest(resolved.document)
+        whole = digest(
+            {
+                "document": document_digest,
+                "bindings": {binding.pointer: binding.sha256 for binding in bindings},
+                "provider": provider.manifest.name,
+                "engineVersion": engine.version,
+                "enginePath": engine.path,
+            }
+        )
+        return Planned(provider, engine, resolved, whole, document_digest)
+
+    async def _already_made(self, request_id: str | None, request: Callable[[], str]) -> Plan | None:
+        """What this request made before: a repeated request must not be planned anew."""
+        if request_id is None:
+            return None
+
+        class Unused(Exception):
+            pass
+
+        def none() -> tuple[str, Plan]:
+            raise Unused
+
+        def look(tx: Transaction) -> Plan:
+            return once(tx, "plan", request_id, request, lambda id: PLAN_SHELF.get(tx.connection, id), none)
+
+        try:
+            return await self._database.write(look)
+        except Unused:
+            return None
+
+    def _provider_of(self, document: Any) -> Provider:
+        version = document.get("version") if isinstance(document, dict) else None
+        provider = self._registry.for_version(version) if isinstance(version, str) else None
+        if provider is not None:
+            return provider
+        versions = tuple(one.manifest.version for one in self._registry.values())
+        problem = {
+            "pointer": "/version",
+            "message": "the version names no provider" if isinstance(version, str) else "the version is missing",
+            "expected": f"one of {', '.join(versions)}",
+        }
+        if near := nearest(version, versions) if isinstance(version, str) else "":
+            problem["nearest"] = near
+        raise Fault(
+            "INVALID_DOCUMENT",
+            f"The document's version must be one of {', '.join(versions)}.",
+            "/version",
+            problems=[problem],
+            total=1,
+        )
+
+
+def _check_revision(task: Task, expected: int) -> None:
+    if task.revision != expected:
+        raise Fault(
+            "STALE_REVISION",
+            f"The task is at revision {task.revision}, not {expected}; look at what changed and send {task.revision}.",
+            "/expected_revision",
+            revision=task.revision,
+        )
+
+
+def _check_scope(task: Task, provider: Provider) -> None:
+    name = provider.manifest.name
+    if name not in task.allowed_providers:
+        raise Fault(
+            "UNAUTHORISED_PROVIDER",
+            f"The task allows {', '.join(task.allowed_providers)}, not {name}; use one of those, "
+            "or ask the user for a new task.",
+            "/version",
+            allowed=list(task.allowed_providers),
+        )
+
+
+def _stale(plan: Plan, why: str) -> Fault:
+    return Fault(
+        "STALE_PLAN",
+        f"The plan no longer holds: {why}. Plan the document again and execute the new plan.",
+        planned=plan.digest,
+    )
+
+
+def _capture(task: Task, document: Any, planned: Planned, bindings: tuple[Binding, ...]) -> tuple[Plan, bytes]:
+    manifest = planned.provider.manifest
+    plan_id = new_id("plan")
+    revision = task.revision + 1
+    providers = (
+        PlanProvider(
+            provider=manifest.name,
+            document_version=manifest.version,
+            engine=planned.engine.name,
+            engine_version=planned.engine.version,
+        ),
+    )
+    operations = (
+        PlanOperation(
+            operation_id=OPERATION_ID,
+            provider=manifest.name,
+            nodes=planned.resolved.operations,
+            outputs=planned.resolved.outputs,
+        ),
+    )
+    file = PlanFile(
+        plan_id=plan_id,
+        task_id=task.task_id,
+        revision=revision,
+        digest=planned.digest,
+        document=document,
+        resolved=planned.resolved.document,
+        providers=providers,
+        operations=operations,
+        bindings=bindings,
+    )
+    data = msgspec.json.encode(file)
+    plan = Plan(
+        plan_id=plan_id,
+        task_id=task.task_id,
+        revision=revision,
+        digest=planned.digest,
+        providers=providers,
+        operations=operations,
+        bindings=bindings,
+        create_time=now(),
+        document_digest=planned.document_digest,
+        file_sha256=hashlib.sha256(data).hexdigest(),
+    )
+    return plan, data

@@ -1,0 +1,83 @@
+"""Opening a workspace after an unclean exit: what was unfinished is told to be interrupted.
+
+Nothing is resumed and nothing is repeated. What an attempt left behind stays observable,
+marked partial; nothing that it published becomes a resource.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from schemaxis_server.execution.hosts import MAX_RESULT_BYTES
+from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF
+from schemaxis_server.execution.records import FaultView, Job, JobState, NativeState, Plan
+from schemaxis_server.execution.transitions import Ending, finish
+from schemaxis_server.store.database import Database, Transaction
+from schemaxis_server.store.files import read_regular
+
+log = logging.getLogger(__name__)
+
+
+def recover(database: Database, jobs_directory: Path) -> int:
+    """End every unfinished job as interrupted; returns how many there were."""
+    rows = database.reader.execute("SELECT id FROM jobs WHERE unfinished = 1").fetchall()
+    for (job_id,) in rows:
+        database.write_blocking(lambda tx, job_id=job_id: _interrupt(tx, job_id, jobs_directory))
+    if rows:
+        log.warning("unfinished jobs were interrupted", extra={"jobs": len(rows)})
+    return len(rows)
+
+
+def _interrupt(tx: Transaction, job_id: str, jobs_directory: Path) -> Job:
+    job = JOB_SHELF.get(tx.connection, job_id)
+    plan = PLAN_SHELF.get(tx.connection, job.plan_id)
+    started = job.native_state is not NativeState.NOT_STARTED or (jobs_directory / job_id).is_dir()
+    fault = FaultView(
+        code="INTERRUPTED",
+        message=(
+            "The service stopped while the job was "
+            f"{job.state}; its native state is {'unknown' if started else 'not-started'}. "
+            "Execute the plan again if budget is left."
+        ),
+        retryable=True,
+    )
+    return finish(
+        tx,
+        job_id,
+        Ending(
+            state=JobState.INTERRUPTED,
+            fault=fault,
+            engine_started=started,
+            elapsed_seconds=_charged(tx, job),
+            sections={"result": _partial(jobs_directory / job_id, plan)},
+        ),
+    )
+
+
+def _charged(tx: Transaction, job: Job) -> float:
+    """Seconds from the job's start to its last event: what is known to have been spent."""
+    if job.start_time is None:
+        return 0.0
+    rows = tx.connection.execute(
+        "SELECT time FROM events WHERE stream = ? ORDER BY sequence DESC LIMIT 1", (job.job_id,)
+    ).fetchall()
+    return max(0.0, rows[0][0] - job.start_time.timestamp()) if rows else 0.0
+
+
+def _partial(directory: Path, plan: Plan) -> dict[str, Any]:
+    """What the operations had reported by then, as far as it can be read."""
+    outputs: dict[str, Any] = {}
+    for operation in plan.operations:
+        path = directory / operation.operation_id / "result.json"
+        try:
+            if path.stat().st_size > MAX_RESULT_BYTES:
+                continue
+            reported = msgspec.json.decode(read_regular(path), type=dict[str, Any]).get("outputs")
+        except (OSError, msgspec.DecodeError, RecursionError):
+            continue
+        outputs.update(reported if isinstance(reported, dict) else {})
+    return {"partial": True, "outputs": outputs}

@@ -1,0 +1,165 @@
+"""Resources: published artifacts, readable only while their bytes match their receipts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from schemaxis_server.execution.ledger import RESOURCE_SHELF, Page
+from schemaxis_server.execution.records import Resource, ResourceState
+from schemaxis_server.faults import Fault
+from schemaxis_server.store.damage import ObjectCorrupt
+from schemaxis_server.store.database import Database
+from schemaxis_server.store.objects import ObjectStore
+from schemaxis_server.store.objects import Receipt as ObjectReceipt
+
+log = logging.getLogger(__name__)
+
+DEFAULT_RANGE_BYTES = 4096
+MAX_RANGE_BYTES = 16_384
+DEFAULT_CHUNK_BYTES = 262_144
+
+
+class Invalidator(Protocol):
+    """Takes a job's standing away; ``jobs`` implements it."""
+
+    async def invalidate(self, job_id: str, fault: Fault) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRange:
+    """Checked bytes of a resource; ``next_offset`` is None at its end."""
+
+    resource: Resource
+    offset: int
+    data: bytes
+    next_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    offset: int
+    data: bytes
+    last: bool
+
+
+class Resources:
+    """Finds resources and reads them, each byte checked before it is handed out."""
+
+    def __init__(self, database: Database, objects: ObjectStore) -> None:
+        self._database = database
+        self._objects = objects
+        self.invalidator: Invalidator | None = None
+
+    def get(self, resource_id: str) -> Resource:
+        """The resource. Raises ``NOT_FOUND``."""
+        return RESOURCE_SHELF.get(self._database.reader, resource_id)
+
+    async def list(self, job_id: str | None = None, page_token: str = "", page_size: int = 50) -> Page[Resource]:
+        """A page of resources, newest first."""
+        where = {} if job_id is None else {"job_id": job_id}
+        return await self._database.scan(
+            lambda connection: RESOURCE_SHELF.page(connection, page_token, page_size, **where)
+        )
+
+    def path(self, resource: Resource) -> Path:
+        """Where the bytes lie, read-only. Check them with :meth:`verify` before use."""
+        return self._objects.path(_receipt(resource))
+
+    async def read_range(
+        self, resource_id: str, offset: int = 0, length: int = DEFAULT_RANGE_BYTES
+    ) -> ResourceRange:
+        """A small range; ``length`` is clamped to 1..16384. An offset at the end gives no bytes.
+
+        Raises ``OUT_OF_RANGE``, ``RESOURCE_BLOCKED``, and ``RESOURCE_CORRUPT``, which also
+        invalidates the job that made the resource.
+        """
+        resource = self._readable(resource_id, offset)
+        wanted = min(max(length, 1), MAX_RANGE_BYTES, resource.size_bytes - offset)
+        data = await self._read(resource, offset, wanted) if wanted else b""
+        following = offset + len(data)
+        return ResourceRange(resource, offset, data, following if following < resource.size_bytes else None)
+
+    async def read(
+        self, resource_id: str, offset: int = 0, length: int | None = None, chunk_bytes: int = DEFAULT_CHUNK_BYTES
+    ) -> tuple[Resource, AsyncIterator[Chunk]]:
+        """The resource and its bytes in checked chunks; there is at least one, the last says so.
+
+        Raises as :meth:`read_range`. A whole read checks every piece before its first chunk.
+        """
+        resource = self._readable(resource_id, offset)
+        end = resource.size_bytes if length is None else min(resource.size_bytes, offset + length)
+        if offset == 0 and end == resource.size_bytes:
+            await self.verify(resource)
+        return resource, self._chunks(resource, offset, end, chunk_bytes)
+
+    async def read_whole(self, resource: Resource) -> bytes:
+        """All bytes, checked; for small resources."""
+        return await self._read(resource, 0, resource.size_bytes)
+
+    async def verify(self, resource: Resource) -> None:
+        """Check every piece of the resource against its receipt."""
+        if resource.state is ResourceState.BLOCKED:
+            raise _blocked()
+        try:
+            await self._objects.verify(_receipt(resource))
+        except ObjectCorrupt as error:
+            raise await self._corrupt(resource, error) from error
+
+    async def _chunks(self, resource: Resource, offset: int, end: int, size: int) -> AsyncIterator[Chunk]:
+        if offset >= end:
+            yield Chunk(offset, b"", True)
+            return
+        try:
+            async with self._objects.open(_receipt(resource)) as reader:
+                while offset < end:
+                    data = await reader.read(offset, min(size, end - offset))
+                    yield Chunk(offset, data, offset + len(data) >= end)
+                    offset += len(data)
+        except ObjectCorrupt as error:
+            raise await self._corrupt(resource, error) from error
+
+    async def _read(self, resource: Resource, offset: int, length: int) -> bytes:
+        try:
+            async with self._objects.open(_receipt(resource)) as reader:
+                return await reader.read(offset, length)
+        except ObjectCorrupt as error:
+            raise await self._corrupt(resource, error) from error
+
+    def _readable(self, resource_id: str, offset: int) -> Resource:
+        resource = self.get(resource_id)
+        if resource.state is ResourceState.BLOCKED:
+            raise _blocked()
+        if not 0 <= offset <= resource.size_bytes:
+            raise Fault(
+                "OUT_OF_RANGE",
+                f"offset {offset} is outside 0 to {resource.size_bytes}, the resource's size.",
+                "/offset",
+                sizeBytes=resource.size_bytes,
+            )
+        return resource
+
+    async def _corrupt(self, resource: Resource, error: ObjectCorrupt) -> Fault:
+        fault = Fault(
+            "RESOURCE_CORRUPT",
+            f"The bytes of {resource.name} no longer match their receipt ({error.why}); "
+            "execute again and use the new job's resources.",
+            resourceId=resource.resource_id,
+        )
+        if self.invalidator is not None and resource.producer.job_id is not None:
+            await self.invalidator.invalidate(resource.producer.job_id, fault)
+        return fault
+
+
+def _receipt(resource: Resource) -> ObjectReceipt:
+    return ObjectReceipt(resource.sha256, resource.size_bytes, resource.receipt.digest)
+
+
+def _blocked() -> Fault:
+    return Fault(
+        "RESOURCE_BLOCKED",
+        "The resource's job was invalidated, so its bytes are not offered; execute again and use the new job's.",
+    )

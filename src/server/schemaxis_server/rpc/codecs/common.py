@@ -1,0 +1,39 @@
+"""Parts that several codecs share: enums, times, JSON text."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+from google.protobuf.timestamp_pb2 import Timestamp
+
+_encoder = msgspec.json.Encoder()
+
+
+def numbers_of(wrapper: EnumTypeWrapper[Any], prefix: str, names: type[StrEnum]) -> dict[Any, Any]:
+    """Enum numbers by domain value: ``not-met`` of prefix ``GOAL_`` is ``GOAL_NOT_MET``."""
+    return {name: wrapper.Value(prefix + name.value.replace("-", "_").upper()) for name in names}
+
+
+def timestamp(moment: datetime) -> Timestamp:
+    message = Timestamp()
+    message.FromDatetime(moment)
+    return message
+
+
+def json_text(value: Any) -> str:
+    """Compact JSON of plain values."""
+    return _encoder.encode(value).decode()
+
+
+def varint(number: int) -> bytes:
+    """Protobuf's variable-length integer, for frames that splice encoded parts."""
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
