@@ -225,7 +225,7 @@ class Criterion(_message.Message):
     high: _builtins.float
     """The upper end of between, inclusive."""
     tolerance: _builtins.float
-    """Absolute tolerance in the criterion's unit; unset, a billionth of the value compared with."""
+    """Absolute tolerance in the criterion's unit; unset, a billionth of the value compared with, and at least 1e-9."""
     unit: _builtins.str
     """Unit of value, low, high and tolerance; unset, the unit of the result."""
     def __init__(

@@ -23,6 +23,7 @@ from schemaxis_server.execution.jobs import Jobs
 from schemaxis_server.execution.planning import Planned, Plans
 from schemaxis_server.execution.publications import Origin, read_publications, store
 from schemaxis_server.execution.records import (
+    FaultView,
     Job,
     JobState,
     NativeState,
@@ -38,6 +39,7 @@ from schemaxis_server.execution.scheduler import run_graph
 from schemaxis_server.execution.transitions import Ending
 from schemaxis_server.execution.verification import Subject, Verified, Verifier, failure_of
 from schemaxis_server.faults import Fault
+from schemaxis_server.providers.contract import ArtifactKind
 from schemaxis_server.store.database import Database
 from schemaxis_server.store.objects import ObjectStore
 
@@ -174,7 +176,7 @@ class Attempt:
         """Pictures were drawn from what was verified. One that is amiss is a warning, no failure."""
         verified = produced.verified
         assert verified is not None
-        kinds = [kind for kind in _picture_kinds(verified.pictures)]
+        kinds = _picture_kinds(verified.pictures)
         sources = {resource.name: resource.resource_id for resource in produced.resources}
         try:
             pictures = read_publications(verified.pictures, directory, kinds, "pictures")
@@ -183,11 +185,13 @@ class Attempt:
             if fault.code == "STORAGE_FULL":
                 raise
             produced.verified = Verified(
-                verified.verification, [], (*verified.warnings, f"No picture was taken in: {fault.record.message}")
+                verified.verification,
+                [],
+                (*verified.warnings, f"No picture was taken in: {fault.record.message}"),
             )
             return
         produced.pictures = tuple(
-            replace(resource, derived_from=sources.get(picture.derived_from or "", None))
+            replace(resource, derived_from=sources.get(picture.derived_from or ""))
             for resource, picture in zip(stored, pictures, strict=True)
         )
 
@@ -203,12 +207,14 @@ class Attempt:
             goal=goal,
             checks=ending.checks,
             resources=tuple(
-                resource for produced in self._produced for resource in (*produced.resources, *produced.pictures)
+                resource
+                for produced in self._produced
+                for resource in (*produced.resources, *produced.pictures)
             ),
             sections={**ending.sections, "result": result, "criteria": reports},
         )
 
-    def _ending(self, state: JobState, fault: transitions.FaultView | None) -> Ending:
+    def _ending(self, state: JobState, fault: FaultView | None) -> Ending:
         checks = tuple(
             check
             for produced in self._produced
@@ -231,7 +237,7 @@ class Attempt:
             sections=sections,
         )
 
-    def _native_state(self, fault: transitions.FaultView | None) -> NativeState:
+    def _native_state(self, fault: FaultView | None) -> NativeState:
         if not self._log.engine_started:
             return NativeState.NOT_STARTED
         killed = fault is not None and fault.code in ("NATIVE_TIMEOUT", "BUDGET_EXPIRED", "CANCELLED")
@@ -299,9 +305,7 @@ def _check_outputs(result: dict[str, Any], operation: PlanOperation) -> None:
         )
 
 
-def _picture_kinds(pictures: list[Any]) -> list[Any]:
-    from schemaxis_server.providers.contract import ArtifactKind
-
+def _picture_kinds(pictures: list[Any]) -> list[ArtifactKind]:
     named = {entry.get("kind") for entry in pictures if isinstance(entry, dict)}
     return [
         ArtifactKind(kind, "", "") for kind in named if isinstance(kind, str) and kind.startswith("picture/")

@@ -87,7 +87,9 @@ async def bound_paths(bindings: Iterable[Binding], resources: Resources) -> dict
     for binding in bindings:
         resource = await _checked(binding.resource_id, resources)
         if resource.sha256 != binding.sha256:
-            raise Fault("BINDING_MISMATCH", "The bound resource is no longer what was planned with; plan again.")
+            raise Fault(
+                "BINDING_MISMATCH", "The bound resource is no longer what was planned with; plan again."
+            )
         paths[binding.pointer] = str(resources.path(resource))
     return paths
 
@@ -108,13 +110,19 @@ async def _checked(resource_id: str, resources: Resources) -> Resource:
 
 
 def _unbound(option: FileOption) -> Fault:
-    text = f"{option.option} takes a bound resource; pass bindings with {option.pointer!r} and its resource id"
+    text = (
+        f"{option.option} takes a bound resource; pass bindings with {option.pointer!r} and its resource id"
+    )
     return Fault(
         "INVALID_DOCUMENT",
         f"{text}.",
         option.pointer,
         problems=[
-            {"pointer": option.pointer, "message": text, "expected": f"a {' or '.join(option.accepts)} resource"}
+            {
+                "pointer": option.pointer,
+                "message": text,
+                "expected": f"a {' or '.join(option.accepts)} resource",
+            }
         ],
         total=1,
     )

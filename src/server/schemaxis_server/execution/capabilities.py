@@ -80,7 +80,9 @@ class Capabilities:
             raise self._no_scope(scope)
         return ScopeLevel(scope, tuple(sorted(counts.items())), tuple(here))
 
-    def search(self, query: str, scope: str = "", limit: int = DEFAULT_LIMIT) -> tuple[tuple[Match, ...], int]:
+    def search(
+        self, query: str, scope: str = "", limit: int = DEFAULT_LIMIT
+    ) -> tuple[tuple[Match, ...], int]:
         """The best matches for the words of ``query`` and how many matched in all.
 
         Every word counts; a word matches whole, by its start, or with a typing error.
@@ -98,14 +100,16 @@ class Capabilities:
 
     def get(self, name: str) -> Capability:
         """The capability of that name. Raises ``NOT_FOUND`` with the nearest one."""
-        names = {}
+        names: list[str] = []
         for capability in self._all():
             if capability.name == name:
                 return capability
-            names[capability.name] = None
-        nearest = nearest_of(name, tuple(names))
+            names.append(capability.name)
+        nearest = nearest_of(name, names)
         hint = f"the nearest is {nearest}" if nearest else "capabilities.search finds one by words"
-        raise Fault("NOT_FOUND", f"There is no capability {name[:80]!r}; {hint}.", "/capability", nearest=nearest)
+        raise Fault(
+            "NOT_FOUND", f"There is no capability {name[:80]!r}; {hint}.", "/capability", nearest=nearest
+        )
 
     def schema(self, capability: str | None = None, version: str | None = None) -> Schema:
         """The JSON Schema of a capability's node or of a document version; give exactly one."""
@@ -188,7 +192,9 @@ def _quality(word: str, text: str) -> tuple[float, str]:
     for candidate in _split(text):
         if candidate == word:
             return _WHOLE, candidate
-        if len(word) >= 3 and (candidate.startswith(word) or (len(candidate) >= 4 and word.startswith(candidate))):
+        if len(word) >= 3 and (
+            candidate.startswith(word) or (len(candidate) >= 4 and word.startswith(candidate))
+        ):
             quality = _START
         elif len(word) >= 4 and OSA.normalized_similarity(word, candidate) >= _TYPO_SIMILARITY:
             quality = _TYPO

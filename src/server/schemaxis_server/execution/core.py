@@ -29,6 +29,7 @@ from schemaxis_server.execution.reverification import Reverification
 from schemaxis_server.execution.tasks import Tasks
 from schemaxis_server.execution.verification import Verifier
 from schemaxis_server.execution.watch import Watches
+from schemaxis_server.native.containment import Containment
 from schemaxis_server.native.pool import HostPool
 from schemaxis_server.native.sweep import sweep
 from schemaxis_server.providers.registry import Registry
@@ -82,6 +83,7 @@ class ExecutionCore:
             directory=directory / "jobs",
             barrier=barrier,
         )
+        self._containment: Containment | None = None
         self._owner = JobOwner(self._shop, registry)
         self.reverification = Reverification(self._shop)
         self.watches = Watches(database, self.jobs)
@@ -115,6 +117,12 @@ class ExecutionCore:
             raise
         core._owner.start()
         return core
+
+    async def containment(self) -> Containment:
+        """How native processes are contained here; found out once."""
+        if self._containment is None:
+            self._containment = await self.hosts.containment()
+        return self._containment
 
     async def close(self, grace_seconds: float = DRAIN_SECONDS) -> None:
         """Take no new work, let the working job finish within the grace, end every process, close."""

@@ -35,8 +35,13 @@ def _problem(criterion: Criterion) -> tuple[str, str] | None:
     except ValueError as error:
         return "pointer", f"The pointer is wrong: {error}."
     if criterion.unit is not None and unit_of(criterion.unit) is None:
-        return "unit", f"The unit {criterion.unit[:32]!r} is not known; write for instance mm, mm^3, deg or Hz."
-    if criterion.tolerance is not None and not (math.isfinite(criterion.tolerance) and criterion.tolerance >= 0):
+        return (
+            "unit",
+            f"The unit {criterion.unit[:32]!r} is not known; write for instance mm, mm^3, deg or Hz.",
+        )
+    if criterion.tolerance is not None and not (
+        math.isfinite(criterion.tolerance) and criterion.tolerance >= 0
+    ):
         return "tolerance", "tolerance must be a finite number, 0 or more."
     operator = criterion.operator
     if operator in _WITH_NUMBER and not _is_number(criterion.value):

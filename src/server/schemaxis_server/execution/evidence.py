@@ -48,7 +48,13 @@ class Evidence:
     """Answers ``observe`` for jobs and plans."""
 
     def __init__(
-        self, database: Database, directory: Path, jobs: Jobs, plans: Plans, resources: Resources, off_loop: OffLoop
+        self,
+        database: Database,
+        directory: Path,
+        jobs: Jobs,
+        plans: Plans,
+        resources: Resources,
+        off_loop: OffLoop,
     ) -> None:
         self._database = database
         self._directory = directory
@@ -69,7 +75,8 @@ class Evidence:
             raise Fault("INVALID_REQUEST", "Give exactly one of job_id and plan_id.", "/job_id")
         window.check()
         text = await (self._of_job(job_id, section) if job_id else self._of_plan(plan_id or "", section))
-        return await self._off_loop(observe, text, window)
+        observation: Observation = await self._off_loop(observe, text, window)
+        return observation
 
     async def _of_plan(self, plan_id: str, section: str) -> bytes:
         plan = self._plans.get(plan_id)

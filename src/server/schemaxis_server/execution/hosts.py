@@ -103,7 +103,11 @@ def _prepare(directory: Path, request: dict[str, Any]) -> None:
 
 def _failure(program: HostProgram, directory: Path, outcome: Outcome) -> Fault:
     if outcome.signal is not None:
-        name = signal.Signals(outcome.signal).name if outcome.signal in set(signal.Signals) else str(outcome.signal)
+        name = (
+            signal.Signals(outcome.signal).name
+            if outcome.signal in set(signal.Signals)
+            else str(outcome.signal)
+        )
         return Fault(
             "NATIVE_FAILURE",
             f"{program.name} was ended by {name}; observe the job's `log` and change the document.",
@@ -113,7 +117,9 @@ def _failure(program: HostProgram, directory: Path, outcome: Outcome) -> Fault:
         said = msgspec.json.decode(read_regular(directory / "failure.json"), type=dict[str, Any])
     except (OSError, msgspec.DecodeError):
         said = {}
-    message = str(said.get("message") or f"{program.name} exited with {outcome.exit_code}")[:_MAX_MESSAGE_CHARACTERS]
+    message = str(said.get("message") or f"{program.name} exited with {outcome.exit_code}")[
+        :_MAX_MESSAGE_CHARACTERS
+    ]
     pointer = said.get("pointer")
     if said.get("code") == "UNSUPPORTED_INPUT":
         return Fault("UNSUPPORTED_INPUT", message, pointer if isinstance(pointer, str) else "")

@@ -50,7 +50,8 @@ class Inspection:
             )
         whole = await self._resources.read_range(resource_id, 0, 1)
         data = await self._resources.read_whole(whole.resource)
-        return await self._off_loop(lambda: observe(reader(data), window))
+        observation: Observation = await self._off_loop(lambda: observe(reader(data), window))
+        return observation
 
 
 def _json(data: bytes) -> bytes:

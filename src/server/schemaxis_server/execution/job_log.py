@@ -103,7 +103,9 @@ class JobLog:
         stream = self._lines[0][0]
         taken: list[str] = []
         size = 0
-        while self._lines and self._lines[0][0] == stream and len(taken) < _EVENT_LINES and size < _EVENT_BYTES:
+        while (
+            self._lines and self._lines[0][0] == stream and len(taken) < _EVENT_LINES and size < _EVENT_BYTES
+        ):
             line = self._lines.popleft()[1]
             taken.append(line)
             size += len(line)

@@ -55,7 +55,12 @@ class Jobs:
 
         job = await self._database.write(
             lambda tx: once(
-                tx, "execute", request_id, request, lambda id: JOB_SHELF.get(tx.connection, id), lambda: make(tx)
+                tx,
+                "execute",
+                request_id,
+                request,
+                lambda id: JOB_SHELF.get(tx.connection, id),
+                lambda: make(tx),
             )
         )
         if made:
@@ -108,7 +113,10 @@ class Jobs:
 
     def _admit(self, tx: Transaction, plan_id: str, expected_revision: int) -> Job:
         if not self.accepting:
-            raise Fault("SHUTTING_DOWN", "The service is stopping and takes no new work; connect again when it is back.")
+            raise Fault(
+                "SHUTTING_DOWN",
+                "The service is stopping and takes no new work; connect again when it is back.",
+            )
         plan = PLAN_SHELF.get(tx.connection, plan_id)
         task = TASK_SHELF.get(tx.connection, plan.task_id)
         _check_current(task, plan, expected_revision)
@@ -116,7 +124,9 @@ class Jobs:
         for entry in plan.providers:
             provider = self._registry.get(entry.provider)
             if provider is None:
-                raise Fault("MISSING_RUNTIME", f"The provider {entry.provider} is no longer installed; install it.")
+                raise Fault(
+                    "MISSING_RUNTIME", f"The provider {entry.provider} is no longer installed; install it."
+                )
             self._engines.require_seen(provider)
         if count(tx.connection, "unfinished_jobs") >= MAX_QUEUED:
             raise Fault(
@@ -186,6 +196,6 @@ def _check_budget(task: Task, plan: Plan) -> None:
             "REPEATED_FAILURE",
             f"This plan failed {failure.count} times in a row with {failure.code}; change the document "
             "and plan again.",
-            code=failure.code,
+            failure=failure.code,
             count=failure.count,
         )

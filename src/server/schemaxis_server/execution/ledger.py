@@ -54,7 +54,7 @@ class Shelf(Generic[R]):
     def put(self, tx: Transaction, id: str, record: R) -> None:
         self._table.put(tx.connection, id, _encoder.encode(record), **self._columns(record))
 
-    def page(self, connection: sqlite3.Connection, token: str, size: int, **where: str | int) -> Page[R]:
+    def page(self, connection: sqlite3.Connection, token: str, size: int, **where: Any) -> Page[R]:
         """Newest first. ``token`` is empty for the first page; damaged records are left out."""
         found = self._table.page(connection, after_id=token or None, limit=size, **where)
         return Page(tuple(self._decoder.decode(body) for body in found.records), found.next_after or "")

@@ -31,8 +31,8 @@ from schemaxis_server.ids import new_id
 from schemaxis_server.providers.contract import Engine, Provider, ResolvedDocument
 from schemaxis_server.providers.problems import nearest
 from schemaxis_server.providers.registry import Registry
-from schemaxis_server.store.database import Database, Transaction
 from schemaxis_server.store.damage import Corrupt
+from schemaxis_server.store.database import Database, Transaction
 from schemaxis_server.store.files import read_regular, write_immutable
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,13 @@ class Plans:
     """Captures plans, finds them, and plans again before dispatch."""
 
     def __init__(
-        self, database: Database, directory: Path, registry: Registry, engines: Engines, resources: Resources, off_loop: OffLoop
+        self,
+        database: Database,
+        directory: Path,
+        registry: Registry,
+        engines: Engines,
+        resources: Resources,
+        off_loop: OffLoop,
     ) -> None:
         self._database = database
         self._directory = directory
@@ -114,7 +120,12 @@ class Plans:
 
         return await self._database.write(
             lambda tx: once(
-                tx, "plan", request_id, request, lambda id: PLAN_SHELF.get(tx.connection, id), lambda: make(tx)
+                tx,
+                "plan",
+                request_id,
+                request,
+                lambda id: PLAN_SHELF.get(tx.connection, id),
+                lambda: make(tx),
             )
         )
 
@@ -211,7 +222,9 @@ class Plans:
         versions = tuple(one.manifest.version for one in self._registry.values())
         problem = {
             "pointer": "/version",
-            "message": "the version names no provider" if isinstance(version, str) else "the version is missing",
+            "message": "the version names no provider"
+            if isinstance(version, str)
+            else "the version is missing",
             "expected": f"one of {', '.join(versions)}",
         }
         if near := nearest(version, versions) if isinstance(version, str) else "":
@@ -255,7 +268,9 @@ def _stale(plan: Plan, why: str) -> Fault:
     )
 
 
-def _capture(task: Task, document: Any, planned: Planned, bindings: tuple[Binding, ...]) -> tuple[Plan, bytes]:
+def _capture(
+    task: Task, document: Any, planned: Planned, bindings: tuple[Binding, ...]
+) -> tuple[Plan, bytes]:
     manifest = planned.provider.manifest
     plan_id = new_id("plan")
     revision = task.revision + 1

@@ -58,7 +58,9 @@ def replaced(value: Any, pointer: str, new: Any) -> Any:
         if depth == len(path):
             return new
         if isinstance(part, dict):
-            return {key: rebuild(child, depth + 1) if key == path[depth] else child for key, child in part.items()}
+            return {
+                key: rebuild(child, depth + 1) if key == path[depth] else child for key, child in part.items()
+            }
         index = int(path[depth])
         return [rebuild(child, depth + 1) if place == index else child for place, child in enumerate(part)]
 

@@ -63,7 +63,9 @@ def read_publications(
             raise _refused(f"the name {name[:80]!r} is empty, too long, has a slash or stands twice")
         names.add(name)
         if publication.kind not in allowed:
-            raise _refused(f"{name} is of the kind {publication.kind[:80]!r}, which its manifest does not list")
+            raise _refused(
+                f"{name} is of the kind {publication.kind[:80]!r}, which its manifest does not list"
+            )
         path = _inside(directory, publication.file)
         if path is None or path.is_symlink() or not path.is_file():
             raise _refused(f"{name} is no regular file in the run's directory")

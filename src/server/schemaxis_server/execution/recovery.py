@@ -7,6 +7,7 @@ marked partial; nothing that it published becomes a resource.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,13 @@ def recover(database: Database, jobs_directory: Path) -> int:
     """End every unfinished job as interrupted; returns how many there were."""
     rows = database.reader.execute("SELECT id FROM jobs WHERE unfinished = 1").fetchall()
     for (job_id,) in rows:
-        database.write_blocking(lambda tx, job_id=job_id: _interrupt(tx, job_id, jobs_directory))
+        database.write_blocking(partial(_interrupt, job_id=job_id, jobs_directory=jobs_directory))
     if rows:
         log.warning("unfinished jobs were interrupted", extra={"jobs": len(rows)})
     return len(rows)
 
 
-def _interrupt(tx: Transaction, job_id: str, jobs_directory: Path) -> Job:
+def _interrupt(tx: Transaction, *, job_id: str, jobs_directory: Path) -> Job:
     job = JOB_SHELF.get(tx.connection, job_id)
     plan = PLAN_SHELF.get(tx.connection, job.plan_id)
     started = job.native_state is not NativeState.NOT_STARTED or (jobs_directory / job_id).is_dir()
@@ -62,9 +63,7 @@ def _charged(tx: Transaction, job: Job) -> float:
     """Seconds from the job's start to its last event: what is known to have been spent."""
     if job.start_time is None:
         return 0.0
-    rows = tx.connection.execute(
-        "SELECT time FROM events WHERE stream = ? ORDER BY sequence DESC LIMIT 1", (job.job_id,)
-    ).fetchall()
+    rows = tx.connection.execute("SELECT time FROM streams WHERE stream = ?", (job.job_id,)).fetchall()
     return max(0.0, rows[0][0] - job.start_time.timestamp()) if rows else 0.0
 
 

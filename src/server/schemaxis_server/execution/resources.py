@@ -58,7 +58,9 @@ class Resources:
         """The resource. Raises ``NOT_FOUND``."""
         return RESOURCE_SHELF.get(self._database.reader, resource_id)
 
-    async def list(self, job_id: str | None = None, page_token: str = "", page_size: int = 50) -> Page[Resource]:
+    async def list(
+        self, job_id: str | None = None, page_token: str = "", page_size: int = 50
+    ) -> Page[Resource]:
         """A page of resources, newest first."""
         where = {} if job_id is None else {"job_id": job_id}
         return await self._database.scan(
@@ -84,7 +86,11 @@ class Resources:
         return ResourceRange(resource, offset, data, following if following < resource.size_bytes else None)
 
     async def read(
-        self, resource_id: str, offset: int = 0, length: int | None = None, chunk_bytes: int = DEFAULT_CHUNK_BYTES
+        self,
+        resource_id: str,
+        offset: int = 0,
+        length: int | None = None,
+        chunk_bytes: int = DEFAULT_CHUNK_BYTES,
     ) -> tuple[Resource, AsyncIterator[Chunk]]:
         """The resource and its bytes in checked chunks; there is at least one, the last says so.
 

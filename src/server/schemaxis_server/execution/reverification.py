@@ -84,7 +84,8 @@ class Reverification:
         result = msgspec.json.decode(evidence(shop.database.reader, job.job_id, "result") or b"{}")
         resources = tuple(shop.resources.get(resource_id) for resource_id in job.resource_ids)
         receipts = await shop.verifier.check_receipts(resources)
-        checks, not_covered = [receipts], []
+        checks = [receipts]
+        not_covered: list[str] = []
         if receipts.passed:
             for operation in plan.operations:
                 provider = shop.plans.provider(operation.provider)
@@ -94,10 +95,17 @@ class Reverification:
                     document=file.resolved,
                     outputs={name: result["outputs"][name] for name in operation.outputs},
                     bindings=in_resolved(paths, file.document, file.resolved, provider),
-                    resources=tuple(r for r in resources if r.producer.operation_id == operation.operation_id),
+                    resources=tuple(
+                        r for r in resources if r.producer.operation_id == operation.operation_id
+                    ),
                 )
                 made = await shop.verifier.verify(
-                    subject, directory / operation.operation_id, deadline, VerifierLog(None), self._stop, pictures=False
+                    subject,
+                    directory / operation.operation_id,
+                    deadline,
+                    VerifierLog(None),
+                    self._stop,
+                    pictures=False,
                 )
                 checks += [check for check in made.verification.checks if check.name != RECEIPTS_CHECK]
                 not_covered += made.verification.not_covered

@@ -96,7 +96,9 @@ class Tasks:
 
     async def list(self, page_token: str = "", page_size: int = 50) -> Page[Task]:
         """A page of tasks, newest first."""
-        return await self._database.scan(lambda connection: TASK_SHELF.page(connection, page_token, page_size))
+        return await self._database.scan(
+            lambda connection: TASK_SHELF.page(connection, page_token, page_size)
+        )
 
     def _check_providers(self, providers: tuple[str, ...]) -> None:
         if not providers:
@@ -119,7 +121,9 @@ def check_budget(budget: Budget) -> None:
         ("max_repeated_failures", budget.max_repeated_failures),
     ):
         if type(count) is not int or not 1 <= count <= MAX_COUNT:
-            raise Fault("INVALID_REQUEST", f"{name} is {count!r}; give an integer from 1 to 100.", f"/budget/{name}")
+            raise Fault(
+                "INVALID_REQUEST", f"{name} is {count!r}; give an integer from 1 to 100.", f"/budget/{name}"
+            )
     for name, seconds in (
         ("max_elapsed_seconds", budget.max_elapsed_seconds),
         ("max_attempt_seconds", budget.max_attempt_seconds),

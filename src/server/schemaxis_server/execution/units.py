@@ -8,7 +8,17 @@ from __future__ import annotations
 
 import math
 
-_LENGTHS = {"nm": 1e-6, "um": 1e-3, "µm": 1e-3, "mm": 1.0, "cm": 10.0, "m": 1e3, "km": 1e6, "in": 25.4, "ft": 304.8}
+_LENGTHS = {
+    "nm": 1e-6,
+    "um": 1e-3,
+    "µm": 1e-3,
+    "mm": 1.0,
+    "cm": 10.0,
+    "m": 1e3,
+    "km": 1e6,
+    "in": 25.4,
+    "ft": 304.8,
+}
 _OTHERS = {
     "rad": ("angle", 1.0),
     "deg": ("angle", math.pi / 180),

@@ -106,9 +106,14 @@ class Verifier:
         try:
             reported = msgspec.json.decode(run.text, type=_Reported)
         except msgspec.ValidationError as error:
-            raise Fault("NATIVE_FAILURE", f"{program.name} wrote no verification of the contract's shape ({error}).") from None
+            raise Fault(
+                "NATIVE_FAILURE", f"{program.name} wrote no verification of the contract's shape ({error})."
+            ) from None
         if not reported.checks or len(reported.checks) > MAX_CHECKS:
-            raise Fault("NATIVE_FAILURE", f"{program.name} made {len(reported.checks)} checks; 1 to {MAX_CHECKS} are due.")
+            raise Fault(
+                "NATIVE_FAILURE",
+                f"{program.name} made {len(reported.checks)} checks; 1 to {MAX_CHECKS} are due.",
+            )
         verification = _sum((damage, *reported.checks), reported.not_covered)
         return Verified(verification, reported.pictures, reported.warnings)
 

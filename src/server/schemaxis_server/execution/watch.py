@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -53,7 +53,7 @@ class Watches:
         """End every watch; a watcher resumes from its cursor later."""
         self._draining.set()
 
-    async def watch(self, job_id: str, after: int, follow: bool) -> AsyncIterator[Events | Quiet | End]:
+    async def watch(self, job_id: str, after: int, follow: bool) -> AsyncGenerator[Events | Quiet | End]:
         """The events behind ``after``, then those to come; the last thing yielded is an End.
 
         Raises ``NOT_FOUND``, and ``OUT_OF_RANGE`` with ``first_sequence`` and
@@ -77,7 +77,7 @@ class Watches:
                 found = await log.read(job_id, cursor)
                 cursor += len(found.events)
                 tail = max(tail, found.tail) if follow else tail
-                yield Events(found.tail, found.events)
+                yield Events(found.tail, tuple(found.events))
                 continue
             # The state is read before the tail: once it is terminal, the tail holds its event.
             terminal = self._jobs.get(job_id).state.terminal

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from schemaxis_server.native.contract import HostProgram
 from schemaxis_server.native.host import Host, Ready, Settings
 
+HARDENING = ("user-namespace", "parent-death-signal", "no-new-privileges", "own-proc")
+"""Every hardening that a host may reach; a user namespace is needed only without root."""
+
 _PROBE = HostProgram(name="containment-probe", entry="json:dumps")
 
 

@@ -7,8 +7,8 @@ import json
 import grpc
 from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2
-
 from schemaxis.v1 import fault_pb2
+
 from schemaxis_server.faults import CATALOGUE, FaultRecord
 
 DOMAIN = "schemaxis"

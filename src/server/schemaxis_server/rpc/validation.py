@@ -13,8 +13,8 @@ from typing import Any
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
-
 from schemaxis.v1 import options_pb2
+
 from schemaxis_server.faults import Fault
 
 Checker = Callable[[Any, str], None]

@@ -91,9 +91,10 @@ class Database:
             self._reported.add((table, id))
 
         def quarantine(tx: Transaction) -> None:
-            tx.connection.execute(
+            added = tx.connection.execute(
                 "INSERT OR IGNORE INTO quarantine (table_name, id, reason, time) VALUES (?, ?, ?, ?)",
                 (table, id, reason, tx.now),
             )
+            tx.count("quarantined", added.rowcount)
 
         self._writer.post(quarantine)

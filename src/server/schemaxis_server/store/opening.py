@@ -211,9 +211,17 @@ def _unusable(directory: Path, error: OSError) -> Exception:
 def _opening_fault(error: sqlite3.Error, path: Path) -> BaseException:
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if code & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return _unusable(path.parent, OSError(errno.EACCES, str(error)))
+        # SQLite does not say why it cannot create its files; a full file system is told apart here.
+        reason = errno.ENOSPC if _is_full(path.parent) else errno.EACCES
+        return _unusable(path.parent, OSError(reason, str(error)))
     if code & 0xFF == sqlite3.SQLITE_BUSY:
         return Fault("WORKSPACE_LOCKED", f"Another process has locked {path}. Wait until it ends.")
     if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
         return _corrupt(path, f"is damaged: {error}")
     return as_fault(error)
+
+
+def _is_full(directory: Path) -> bool:
+    """Whether no block or no inode is left. Some file systems have no fixed number of inodes and say 0 of 0."""
+    space = os.statvfs(directory)
+    return space.f_bavail == 0 or (space.f_files > 0 and space.f_favail == 0)

@@ -26,8 +26,8 @@ _GROUP_LIMIT = 1_024
 _RETRY_AFTER_SECONDS = 1.0
 
 _APPEND = """
-INSERT INTO streams (stream, tail) VALUES (?, 1)
-ON CONFLICT (stream) DO UPDATE SET tail = tail + 1 RETURNING tail
+INSERT INTO streams (stream, tail, time) VALUES (?, 1, ?)
+ON CONFLICT (stream) DO UPDATE SET tail = tail + 1, time = excluded.time RETURNING tail
 """
 
 
@@ -54,7 +54,7 @@ class Transaction:
 
     def append(self, stream: str, event: object) -> int:
         """Append ``event`` to ``stream``; returns its sequence, dense from 1."""
-        sequence: int = self.connection.execute(_APPEND, (stream,)).fetchall()[0][0]
+        sequence: int = self.connection.execute(_APPEND, (stream, self.now)).fetchall()[0][0]
         data = self._encode_event(sequence, self.now, event)
         self.connection.execute(
             "INSERT INTO events (stream, sequence, data, checksum) VALUES (?, ?, ?, ?)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemaxis.v1 import capability_pb2
+
 from schemaxis_server.execution.capabilities import Capability, Match, ScopeLevel
 from schemaxis_server.providers.contract import Engine
 from schemaxis_server.rpc.codecs.common import json_text
@@ -11,9 +12,7 @@ from schemaxis_server.rpc.codecs.common import json_text
 def level_message(level: ScopeLevel) -> capability_pb2.BrowseCapabilitiesResponse:
     return capability_pb2.BrowseCapabilitiesResponse(
         scope=level.scope,
-        scopes=[
-            capability_pb2.Scope(scope=scope, capability_count=count) for scope, count in level.scopes
-        ],
+        scopes=[capability_pb2.Scope(scope=scope, capability_count=count) for scope, count in level.scopes],
         capabilities=[summary_message(capability) for capability in level.capabilities],
     )
 

@@ -7,13 +7,12 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
-from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from google.protobuf.timestamp_pb2 import Timestamp
 
 _encoder = msgspec.json.Encoder()
 
 
-def numbers_of(wrapper: EnumTypeWrapper[Any], prefix: str, names: type[StrEnum]) -> dict[Any, Any]:
+def numbers_of(wrapper: Any, prefix: str, names: type[StrEnum]) -> dict[Any, Any]:
     """Enum numbers by domain value: ``not-met`` of prefix ``GOAL_`` is ``GOAL_NOT_MET``."""
     return {name: wrapper.Value(prefix + name.value.replace("-", "_").upper()) for name in names}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemaxis.v1 import observation_pb2, resource_pb2
+
 from schemaxis_server.execution.observation import Mode, Observation
 from schemaxis_server.execution.records import Resource, ResourceState
 from schemaxis_server.execution.resources import ResourceRange
@@ -27,7 +28,9 @@ def observation_message(observation: Observation) -> observation_pb2.Observation
     if observation.page is not None:
         page = observation.page
         message.page.CopyFrom(
-            observation_pb2.ObservationPage(offset=page.offset, next_offset=page.next_offset, total=page.total)
+            observation_pb2.ObservationPage(
+                offset=page.offset, next_offset=page.next_offset, total=page.total
+            )
         )
     return message
 

@@ -9,10 +9,18 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from google.protobuf.timestamp_pb2 import Timestamp
-
 from schemaxis.v1 import fault_pb2, job_pb2
+
 from schemaxis_server.execution import events
-from schemaxis_server.execution.records import Check, FaultView, Goal, Job, JobState, NativeState, Verification
+from schemaxis_server.execution.records import (
+    Check,
+    FaultView,
+    Goal,
+    Job,
+    JobState,
+    NativeState,
+    Verification,
+)
 from schemaxis_server.execution.watch import End, EndReason
 from schemaxis_server.faults import FaultRecord
 from schemaxis_server.rpc.codecs.common import json_text, numbers_of, timestamp, varint

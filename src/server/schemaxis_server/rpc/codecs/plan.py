@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemaxis.v1 import plan_pb2
+
 from schemaxis_server.execution.records import Plan
 from schemaxis_server.rpc.codecs.common import timestamp
 

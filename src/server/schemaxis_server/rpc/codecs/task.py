@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from schemaxis.v1 import task_pb2
+
 from schemaxis_server.documents import parse_value
 from schemaxis_server.execution.records import Budget, Criterion, CriterionOperator, Task
 from schemaxis_server.faults import Fault

@@ -6,6 +6,7 @@ from typing import Any
 
 from schemaxis.v1 import capability_pb2 as pb
 from schemaxis.v1.capability_pb2_grpc import CapabilityServiceServicer
+
 from schemaxis_server.execution.core import ExecutionCore
 from schemaxis_server.rpc.codecs import capability as codec
 from schemaxis_server.rpc.codecs.common import json_text

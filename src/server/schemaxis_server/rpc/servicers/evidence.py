@@ -7,6 +7,7 @@ from typing import Any
 from schemaxis.v1 import inspection_pb2, observation_pb2
 from schemaxis.v1.inspection_pb2_grpc import InspectionServiceServicer
 from schemaxis.v1.observation_pb2_grpc import ObservationServiceServicer
+
 from schemaxis_server.execution.core import ExecutionCore
 from schemaxis_server.execution.observation import Window
 from schemaxis_server.rpc.codecs.evidence import observation_message

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
 from schemaxis.v1 import job_pb2 as pb
 from schemaxis.v1.job_pb2_grpc import JobServiceServicer
+
 from schemaxis_server.execution.core import ExecutionCore
 from schemaxis_server.execution.watch import End, Events, Quiet
 from schemaxis_server.rpc.codecs import job as codec
@@ -37,15 +38,14 @@ class JobServicer(JobServiceServicer):
             jobs=[codec.job_message(job) for job in page.records], next_page_token=page.next_token
         )
 
-    async def WatchJob(
-        self, request: pb.WatchJobRequest, context: Any
-    ) -> AsyncIterator[pb.WatchJobResponse | bytes]:
+    async def WatchJob(self, request: pb.WatchJobRequest, context: Any) -> AsyncIterator[pb.WatchJobResponse]:
         watch = self._watches.watch(request.job_id, request.after_sequence, request.follow)
         async with aclosing(watch) as frames:
             async for frame in frames:
                 match frame:
                     case Events(tail, encoded):
-                        yield codec.encode_frame(tail, encoded)
+                        # The interceptor passes encoded frames through.
+                        yield cast("pb.WatchJobResponse", codec.encode_frame(tail, encoded))
                     case Quiet(tail):
                         yield pb.WatchJobResponse(tail_sequence=tail, heartbeat=pb.Heartbeat())
                     case End():

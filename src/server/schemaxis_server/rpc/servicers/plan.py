@@ -6,6 +6,7 @@ from typing import Any
 
 from schemaxis.v1 import plan_pb2 as pb
 from schemaxis.v1.plan_pb2_grpc import PlanServiceServicer
+
 from schemaxis_server.execution.core import ExecutionCore
 from schemaxis_server.rpc.codecs import plan as codec
 

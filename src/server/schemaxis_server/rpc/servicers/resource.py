@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 from schemaxis.v1 import resource_pb2 as pb
 from schemaxis.v1.resource_pb2_grpc import ResourceServiceServicer
+
 from schemaxis_server.execution.core import ExecutionCore
+from schemaxis_server.execution.records import Resource
 from schemaxis_server.rpc.codecs import evidence as codec
 
 
@@ -27,14 +29,18 @@ class ResourceServicer(ResourceServiceServicer):
             next_page_token=page.next_token,
         )
 
-    async def ReadResource(self, request: pb.ReadResourceRequest, context: Any) -> AsyncIterator[bytes]:
+    async def ReadResource(
+        self, request: pb.ReadResourceRequest, context: Any
+    ) -> AsyncIterator[pb.ReadResourceResponse]:
         length = request.length if request.HasField("length") else None
         resource, chunks = await self._resources.read(
             request.resource_id, request.offset, length, request.chunk_bytes
         )
-        shown = resource
+        shown: Resource | None = resource
         async for chunk in chunks:
-            yield codec.encode_chunk(shown, chunk.offset, chunk.data, chunk.last)
+            # The interceptor passes encoded frames through.
+            frame = codec.encode_chunk(shown, chunk.offset, chunk.data, chunk.last)
+            yield cast("pb.ReadResourceResponse", frame)
             shown = None
 
     async def ReadResourceRange(

@@ -6,6 +6,7 @@ from typing import Any
 
 from schemaxis.v1 import task_pb2 as pb
 from schemaxis.v1.task_pb2_grpc import TaskServiceServicer
+
 from schemaxis_server.execution.core import ExecutionCore
 from schemaxis_server.rpc.codecs import task as codec
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from schemaxis.v1 import workspace_pb2 as pb
 from schemaxis.v1.workspace_pb2_grpc import WorkspaceServiceServicer
+
 from schemaxis_server.execution.core import ExecutionCore
 from schemaxis_server.execution.status import Status, status
 from schemaxis_server.rpc.codecs.common import timestamp
@@ -41,10 +42,10 @@ def _message(status: Status) -> pb.Workspace:
         counts=pb.Counts(**status.counts),
         sandbox=pb.Sandbox(
             level=status.containment.level,
-            reached=status.containment.reached,
-            missing=status.containment.missing,
+            reached=status.containment.hardening,
+            missing=status.missing_hardening,
         ),
-        health=pb.Health(serving=not status.problems or status.serving, problems=status.problems),
+        health=pb.Health(serving=status.serving, problems=status.problems),
         hosts=[
             pb.HostStatus(
                 name=name, state=one.state, rss_bytes=one.rss_bytes, starts=one.starts, runs=one.jobs

@@ -70,9 +70,11 @@ CREATE TABLE counts (
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+-- The last sequence of each stream and when it was written, in seconds since 1970.
 CREATE TABLE streams (
     stream TEXT PRIMARY KEY,
-    tail INTEGER NOT NULL
+    tail INTEGER NOT NULL,
+    time REAL NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE events (

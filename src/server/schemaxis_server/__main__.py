@@ -1,0 +1,5 @@
+"""``python -m schemaxis_server``: the server program."""
+
+from schemaxis_server.app.main import main
+
+raise SystemExit(main())

@@ -1,0 +1,127 @@
+"""The server's side of ``schemaxis doctor``: what this machine and this workspace are fit for."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from schemaxis_server.app import configuration
+from schemaxis_server.execution.engines import Engines
+from schemaxis_server.execution.records import Resource
+from schemaxis_server.faults import Fault
+from schemaxis_server.native.containment import HARDENING
+from schemaxis_server.native.pool import HostPool
+from schemaxis_server.providers.registry import load
+from schemaxis_server.store.deep_check import deep_check
+from schemaxis_server.store.objects import Receipt
+from schemaxis_server.store.opening import DATABASE, inspect_database
+
+MAX_FINDINGS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. ``advice`` is empty when nothing is to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    advice: str = ""
+
+
+async def report(workspace: Path, *, deep: bool) -> dict[str, Any]:
+    """Check Python, engines, containment and the workspace; ``deep`` reads everything stored.
+
+    Changes nothing in the workspace and needs no running service.
+    """
+    findings = [_python(), *_engines(workspace), await _containment(), *_workspace(workspace)]
+    if deep and (workspace / DATABASE).exists():
+        findings += await asyncio.to_thread(lambda: list(_deep(workspace)))
+    return {
+        "checks": [
+            {"name": one.name, "ok": one.ok, "detail": one.detail, "advice": one.advice} for one in findings
+        ]
+    }
+
+
+def _python() -> Finding:
+    return Finding("python", sys.version_info >= (3, 11), platform.python_version(), "")
+
+
+def _engines(workspace: Path) -> Iterator[Finding]:
+    try:
+        locations = configuration.load(workspace).locations
+    except Fault as fault:
+        yield Finding("configuration", False, fault.record.message, "Mend schemaxis.toml.")
+        locations = {}
+    registry, engines = load(), Engines(locations)
+    for provider in registry.values():
+        engine = engines.look(provider)
+        name = f"engine of {provider.manifest.name}"
+        if engine.available:
+            yield Finding(name, True, f"{engine.name} {engine.version} at {engine.path}")
+        else:
+            yield Finding(name, False, f"{engine.name}: {engine.problem}", f"Install {engine.install}.")
+    for broken in registry.broken:
+        yield Finding(f"provider {broken.name}", False, broken.problem, "Mend or remove its package.")
+
+
+async def _containment() -> Finding:
+    with tempfile.TemporaryDirectory(prefix="schemaxis-doctor-") as directory:
+        pool = HostPool(Path(directory), "doctor")
+        try:
+            reached = await pool.containment()
+        except Fault as fault:
+            return Finding(
+                "containment", False, fault.record.message, "Read the message; hosts cannot start."
+            )
+        finally:
+            await pool.close()
+    missing = [one for one in HARDENING if one not in reached.hardening]
+    detail = f"{reached.level}; reached {', '.join(reached.hardening) or 'nothing more'}"
+    if missing:
+        detail += f"; not reached {', '.join(missing)}"
+    advice = "" if reached.level == "pid-namespace" else "Allow PID namespaces for the strongest containment."
+    return Finding("containment", True, detail, advice)
+
+
+def _workspace(workspace: Path) -> Iterator[Finding]:
+    if not (workspace / DATABASE).exists():
+        yield Finding("workspace", True, "not created yet")
+        return
+    try:
+        inspect_database(workspace / DATABASE)
+    except (Fault, OSError) as error:
+        message = error.record.message if isinstance(error, Fault) else str(error)
+        yield Finding("workspace", False, message, "Restore the workspace from a copy.")
+        return
+    yield Finding("workspace", True, "its database is sound at a first look")
+
+
+def _deep(workspace: Path) -> Iterator[Finding]:
+    count = 0
+    for found in deep_check(workspace, _receipt_of):
+        count += 1
+        if count <= MAX_FINDINGS:
+            yield Finding(
+                f"{found.area} {found.subject}",
+                False,
+                found.problem,
+                "What it belongs to was or will be set aside; execute its plan again.",
+            )
+    yield Finding(
+        "everything stored", count == 0, f"{count} findings" if count else "every byte was read and matches"
+    )
+
+
+def _receipt_of(body: bytes) -> Receipt:
+    resource = msgspec.json.decode(body, type=Resource)
+    return Receipt(resource.sha256, resource.size_bytes, resource.receipt.digest)
