@@ -63,6 +63,7 @@ class Resource(_message.Message):
     STATE_FIELD_NUMBER: _builtins.int
     DERIVED_FROM_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    OUTPUT_FIELD_NUMBER: _builtins.int
     resource_id: _builtins.str
     """Identity of the resource, the same over restarts."""
     document_digest: _builtins.str
@@ -83,6 +84,8 @@ class Resource(_message.Message):
     """Whether it can be read."""
     derived_from: _builtins.str
     """The resource that it was made from, when it is a picture."""
+    output: _builtins.str
+    """The node of the document whose output it holds or shows."""
     @_builtins.property
     def producer(self) -> Global___Producer:
         """What made it."""
@@ -111,10 +114,11 @@ class Resource(_message.Message):
         state: Global___ResourceState.ValueType = ...,
         derived_from: _builtins.str | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        output: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_derived_from", b"_derived_from", "create_time", b"create_time", "derived_from", b"derived_from", "producer", b"producer", "receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_derived_from", b"_derived_from", "create_time", b"create_time", "derived_from", b"derived_from", "document_digest", b"document_digest", "kind", b"kind", "media_type", b"media_type", "name", b"name", "producer", b"producer", "receipt", b"receipt", "resource_id", b"resource_id", "sha256", b"sha256", "size_bytes", b"size_bytes", "state", b"state", "units", b"units"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_derived_from", b"_derived_from", "create_time", b"create_time", "derived_from", b"derived_from", "document_digest", b"document_digest", "kind", b"kind", "media_type", b"media_type", "name", b"name", "output", b"output", "producer", b"producer", "receipt", b"receipt", "resource_id", b"resource_id", "sha256", b"sha256", "size_bytes", b"size_bytes", "state", b"state", "units", b"units"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__derived_from: _TypeAlias = _typing.Literal["derived_from"]  # noqa: Y015
     _WhichOneofArgType__derived_from: _TypeAlias = _typing.Literal["_derived_from", b"_derived_from"]  # noqa: Y015

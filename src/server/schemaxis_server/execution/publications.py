@@ -104,6 +104,7 @@ async def store(
             units=entry.units or "unknown",
             state=ResourceState.AVAILABLE,
             create_time=now(),
+            output=entry.operation,
         )
         for entry, receipt in zip(publications, receipts, strict=True)
     )

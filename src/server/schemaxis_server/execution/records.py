@@ -253,6 +253,7 @@ class Resource(Record, frozen=True):
     units: str
     state: ResourceState
     create_time: datetime
+    output: str = ""
     derived_from: str | None = None
 
 

@@ -94,7 +94,7 @@ class Verifier:
                     "path": str(self._objects.path(_receipt(resource))),
                     "kind": resource.kind,
                     "mediaType": resource.media_type,
-                    "operation": resource.producer.operation_id,
+                    "operation": resource.output,
                     "units": resource.units,
                 }
                 for resource in subject.resources

@@ -52,6 +52,7 @@ def resource_message(resource: Resource) -> resource_pb2.Resource:
         units=resource.units,
         state=_RESOURCE_STATES[resource.state],
         derived_from=resource.derived_from,
+        output=resource.output,
         create_time=timestamp(resource.create_time),
     )
 
