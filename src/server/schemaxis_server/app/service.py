@@ -14,13 +14,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from schemaxis_server.app import barriers, configuration, socket_path
+from schemaxis_server.app.directory import own_directory
 from schemaxis_server.app.workspace_lock import WorkspaceLock
 from schemaxis_server.execution.core import DRAIN_SECONDS, ExecutionCore
 from schemaxis_server.faults import Fault
 from schemaxis_server.providers.registry import load
 from schemaxis_server.rpc.codecs.job import encode_event
 from schemaxis_server.rpc.server import Server
-from schemaxis_server.store.files import make_directory
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ async def serve(options: Options) -> None:
 
     Prints one JSON line when it is ready. Raises the fault that kept it from starting.
     """
-    directory = _own_directory(options.workspace)
+    directory = own_directory(options.workspace)
     stop = _stop_event(options)
     with WorkspaceLock(directory):
         path = socket_path.choose(directory, options.socket)
@@ -71,21 +71,6 @@ async def serve(options: Options) -> None:
         finally:
             await core.close(0)
     log.info("stopped")
-
-
-def _own_directory(workspace: Path) -> Path:
-    """The workspace's directory, made if need be, private to its user."""
-    directory = Path(os.path.abspath(workspace))
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        make_directory(directory)
-        os.chmod(directory, 0o700)
-    except OSError as error:
-        raise Fault(
-            "INVALID_REQUEST",
-            f"The workspace directory cannot be used ({error.strerror}); name one that you own.",
-        ) from error
-    return directory
 
 
 async def _bind(server: Server, path: Path) -> None:
