@@ -19,16 +19,16 @@ class AgentProcess:
         self._stderr = asyncio.create_task(self._drain())
         self.stderr = b""
 
+    @staticmethod
+    def command(workspace: Path) -> list[str]:
+        """The command line of an agent on ``workspace``."""
+        return [sys.executable, "-m", "schemaxis", "agent", "--workspace", str(workspace)]
+
     @classmethod
     async def start(cls, workspace: Path) -> Self:
         """Start ``schemaxis agent`` on ``workspace``."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "schemaxis",
-            "agent",
-            "--workspace",
-            str(workspace),
+            *cls.command(workspace),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -76,6 +76,10 @@ class AgentProcess:
         """Close its standard input."""
         assert self._process.stdin is not None
         self._process.stdin.close()
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        self._process.terminate()
 
     async def rest(self) -> list[Any]:
         """Every line until the end of output."""

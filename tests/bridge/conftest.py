@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from agent_process import AgentProcess
-from scripted_service import ScriptedService, start_service
+
+from bridge.agent_process import AgentProcess
+from bridge.scripted_service import ScriptedService, start_service
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import grpc
 from google.protobuf import any_pb2
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
-
 from schemaxis.v1 import (
     fault_pb2,
     job_pb2,
@@ -111,6 +110,9 @@ class _Tasks(task_pb2_grpc.TaskServiceServicer):
             ),
         )
 
+    async def ListTasks(self, request: Any, context: Any) -> Any:  # noqa: N802
+        await _unserved(context)
+
 
 class _Plans(plan_pb2_grpc.PlanServiceServicer):
     def __init__(self, service: ScriptedService) -> None:
@@ -119,6 +121,12 @@ class _Plans(plan_pb2_grpc.PlanServiceServicer):
     async def CreatePlan(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._service.note(request)
         return plan_pb2.CreatePlanResponse(plan=plan_pb2.Plan(plan_id="plan_1", revision=1))
+
+    async def GetPlan(self, request: Any, context: Any) -> Any:  # noqa: N802
+        await _unserved(context)
+
+    async def ListPlans(self, request: Any, context: Any) -> Any:  # noqa: N802
+        await _unserved(context)
 
 
 class _Jobs(job_pb2_grpc.JobServiceServicer):
@@ -196,6 +204,21 @@ class _Resources(resource_pb2_grpc.ResourceServiceServicer):
                 size_bytes=2**53 + 1,
             )
         )
+
+    async def GetResource(self, request: Any, context: Any) -> Any:  # noqa: N802
+        await _unserved(context)
+
+    async def ListResources(self, request: Any, context: Any) -> Any:  # noqa: N802
+        await _unserved(context)
+
+    async def ReadResource(self, request: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802
+        await _unserved(context)
+        yield
+
+
+async def _unserved(context: Any) -> NoReturn:
+    await context.abort(grpc.StatusCode.UNIMPLEMENTED, "not served here")
+    raise AssertionError("abort raises")
 
 
 async def start_service(service: ScriptedService, socket: Path) -> grpc.aio.Server:

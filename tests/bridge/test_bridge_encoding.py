@@ -10,7 +10,6 @@ import pytest
 from google.protobuf import timestamp_pb2
 from hypothesis import given
 from hypothesis import strategies as st
-
 from schemaxis.bridge.decoding import decode
 from schemaxis.bridge.encoding import encode, number, part_encoder
 from schemaxis.bridge.text import parse

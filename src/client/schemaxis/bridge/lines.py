@@ -128,10 +128,6 @@ class LineReader:
             return
 
 
-class OutputClosed(Exception):
-    """Nobody reads the output any more."""
-
-
 class LineWriter:
     """Writes whole lines to a descriptor in a thread, in the order in which they were sent."""
 
@@ -149,13 +145,12 @@ class LineWriter:
         self._thread = threading.Thread(target=self._write, name="lines-out", daemon=True)
         self._thread.start()
 
-    async def send(self, line: str) -> None:
-        """Queue one line; waits while too much is queued. Raises :class:`OutputClosed`."""
+    def send(self, line: str) -> None:
+        """Queue one line; who sends many waits for :meth:`room` in between. Dropped once broken."""
         data = line.encode() + b"\n"
-        await self.room()
         with self._changed:
             if self._broken:
-                raise OutputClosed
+                return
             self._lines.append(data)
             self._waiting_bytes += len(data)
             if self._waiting_bytes > _MAX_WAITING_BYTES:

@@ -21,29 +21,37 @@ from schemaxis.bridge.envelope import (
     result_line,
 )
 from schemaxis.bridge.faults import BridgeFault, fault_of_status, local_fault
-from schemaxis.bridge.lines import MAX_LINE_BYTES, LineReader, LineWriter, OutputClosed, Oversized
+from schemaxis.bridge.lines import MAX_LINE_BYTES, LineReader, LineWriter, Oversized
 from schemaxis.bridge.link import Link
 from schemaxis.bridge.methods import Method, find_method
 from schemaxis.bridge.reference import describe_method, describe_methods
 from schemaxis.bridge.started import StartedWork
 from schemaxis.bridge.streams import EventStream
-from schemaxis.bridge.text import Members, Number, quote
+from schemaxis.bridge.text import Members, Number, escape_pointer, quote
 
 _log = logging.getLogger("schemaxis.bridge")
 
 _MAX_CALLS = 64
 _MAX_STREAMS = 64
-# After the end of input: how long answers may take before their work is cancelled, then afterwards.
+# After the end of input: for calls that may start work; for all calls, while that work is cancelled;
+# for streams, which end at once when their work has, and otherwise would go on for ever.
 _ANSWER_SECONDS = 5.0
-_SETTLE_SECONDS = 30.0
-# A stream whose work is over ends at once; one of others' work would go on for ever.
-_STREAM_SECONDS = 2.0
+_SETTLE_SECONDS = 20.0
+_STREAM_SECONDS = 1.0
+# The transport may deliver two calls in either order. So the next line waits until the service was
+# heard from about this one, but not long: a long `verify` must not hold up `cancel`. What moves a
+# revision or makes something is usually built upon by the next line, and is given more time.
+_HEARD_SECONDS = 0.05
+_CHANGED_SECONDS = 1.0
+_CHANGING_FIELDS = ("expected_revision", "request_id")
 
 
 @dataclass(slots=True)
 class _InFlight:
     task: asyncio.Task[None]
     streaming: bool
+    changing: bool
+    heard: asyncio.Event
     stopped: bool = False
 
 
@@ -72,8 +80,7 @@ class Session:
         try:
             async for line in self._reader:
                 await self._take(line)
-        except OutputClosed:
-            pass
+                await self._writer.room()
         finally:
             watch.cancel()
             await self._finish()
@@ -93,7 +100,7 @@ class Session:
             except BridgeFault as fault:
                 raise Refused(fault, request.id_text) from None
         except Refused as refused:
-            await self._writer.send(fault_line(refused.id_text, refused.fault))
+            self._writer.send(fault_line(refused.id_text, refused.fault))
 
     async def _start(self, request: Request) -> None:
         if request.id_text in self._in_flight:
@@ -101,7 +108,7 @@ class Session:
                 "INVALID_REQUEST", "A request with this id is still in flight; use another.", "/id"
             )
         if (local := self._local.get(request.method)) is not None:
-            await self._writer.send(result_line(request.id_text, local(request)))
+            self._writer.send(result_line(request.id_text, local(request)))
             return
         method = find_method(self._methods, request.method)
         message = decode(method.request, request.params)
@@ -131,11 +138,15 @@ class Session:
 
     async def _track(self, id_text: str, work: Coroutine[Any, Any, None], method: Method) -> None:
         task = asyncio.create_task(self._answer(id_text, work), name=f"{method.name} {id_text}")
-        self._in_flight[id_text] = _InFlight(task, method.streaming)
+        changing = any(name in method.request.fields_by_name for name in _CHANGING_FIELDS)
+        entry = self._in_flight[id_text] = _InFlight(task, method.streaming, changing, asyncio.Event())
         if not method.streaming:
             task.add_done_callback(lambda _: self._calls.release())
-        # Let it start: a task that is cancelled before could not answer, and its call keeps its place.
+        # Let it begin in any case: a task that is cancelled before could not answer.
         await asyncio.sleep(0)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CHANGED_SECONDS if entry.changing else _HEARD_SECONDS):
+                await entry.heard.wait()
 
     async def _answer(self, id_text: str, work: Awaitable[None]) -> None:
         """Run a request's work and see that it is answered exactly once, whatever happens."""
@@ -146,9 +157,6 @@ class Session:
             fault = raised
         except grpc.aio.AioRpcError as error:
             fault = fault_of_status(error)
-        except OutputClosed:
-            self._in_flight.pop(id_text, None)
-            return
         except asyncio.CancelledError:
             # Only `stop` and the end of the session cancel, and both owe the answer.
             fault = self._ended_fault(id_text)
@@ -158,7 +166,7 @@ class Session:
             fault = local_fault(
                 "INTERNAL", "The bridge met a state it did not expect; its stderr has the rest."
             )
-        await self._reply(id_text, fault_line(id_text, fault))
+        self._reply(id_text, fault_line(id_text, fault))
 
     def _ended_fault(self, id_text: str) -> BridgeFault:
         entry = self._in_flight.get(id_text)
@@ -168,22 +176,23 @@ class Session:
             "SHUTTING_DOWN", "The session ended before the answer; ask again in a new session."
         )
 
-    async def _reply(self, id_text: str, line: str) -> None:
+    def _reply(self, id_text: str, line: str) -> None:
         # The id is free before its answer can be read, since its next use may come right after.
-        self._in_flight.pop(id_text, None)
-        with contextlib.suppress(OutputClosed):
-            await self._writer.send(line)
+        self._in_flight.pop(id_text).heard.set()
+        self._writer.send(line)
 
     async def _call(self, request: Request, method: Method, call: grpc.aio.UnaryUnaryCall[Any, Any]) -> None:
         response = await call
         self._started.note(response)
-        await self._reply(request.id_text, result_line(request.id_text, method.write_result(response)))
+        self._reply(request.id_text, result_line(request.id_text, method.write_result(response)))
 
     async def _stream(self, request: Request, stream: EventStream) -> None:
         async with contextlib.aclosing(stream.events()) as events:
             async for event in events:
-                await self._writer.send(event_line(request.id_text, event))
-        await self._reply(request.id_text, result_line(request.id_text, stream.result))
+                self._in_flight[request.id_text].heard.set()
+                self._writer.send(event_line(request.id_text, event))
+                await self._writer.room()
+        self._reply(request.id_text, result_line(request.id_text, stream.result))
 
     def _describe(self, request: Request) -> str:
         name = _one_param(request.params, "method", required=False)
@@ -211,18 +220,21 @@ class Session:
         return '{"stopped":true}'
 
     async def _finish(self) -> None:
-        await self._settle(streaming=False, seconds=_ANSWER_SECONDS)
-        await self._started.cancel(_SETTLE_SECONDS)
-        await self._settle(streaming=False, seconds=_SETTLE_SECONDS)
-        await self._settle(streaming=True, seconds=_STREAM_SECONDS)
-        for entry in list(self._in_flight.values()):
+        """Answer what is in flight, end what this session started, and leave nothing unanswered."""
+        await _settle([entry for entry in self._in_flight.values() if entry.changing], _ANSWER_SECONDS)
+        ending = asyncio.create_task(self._started.cancel(_SETTLE_SECONDS))
+        await _settle([entry for entry in self._in_flight.values() if not entry.streaming], _SETTLE_SECONDS)
+        await ending
+        await _settle(list(self._in_flight.values()), _STREAM_SECONDS)
+        rest = list(self._in_flight.values())
+        for entry in rest:
             entry.task.cancel()
-        if tasks := [entry.task for entry in self._in_flight.values()]:
-            await asyncio.wait(tasks)
+        await _settle(rest, None)
 
-    async def _settle(self, *, streaming: bool, seconds: float) -> None:
-        if tasks := [entry.task for entry in self._in_flight.values() if entry.streaming is streaming]:
-            await asyncio.wait(tasks, timeout=seconds)
+
+async def _settle(entries: list[_InFlight], seconds: float | None) -> None:
+    if entries:
+        await asyncio.wait([entry.task for entry in entries], timeout=seconds)
 
 
 def _too_large() -> BridgeFault:
@@ -238,7 +250,9 @@ def _one_param(params: Members, name: str, *, required: bool) -> Any:
     for key, child in params:
         if key != name or value is not None:
             raise local_fault(
-                "INVALID_REQUEST", f"The one parameter here is {name}; give it once.", f"/{key}"
+                "INVALID_REQUEST",
+                f"The one parameter here is {name}; give it once.",
+                f"/{escape_pointer(key)}",
             )
         value = child
     if required and value is None:
