@@ -100,9 +100,10 @@ class Problem:
 class ResolvedDocument:
     """A document after planning.
 
-    ``document`` is the authored document with every default written out and its nodes in
-    execution order: the whole of what the host reads. ``operations`` are the node ids in
-    that order. ``problems`` is empty; a document with problems never becomes one of these.
+    ``document`` is the authored document with every default written out: the whole of what the
+    host reads. Its nodes keep their places, so that a pointer means the same in both.
+    ``operations`` are the node ids in execution order. A document with problems never becomes
+    one of these.
     """
 
     document: JsonObject

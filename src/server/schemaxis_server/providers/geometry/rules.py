@@ -15,7 +15,7 @@ from schemaxis_server.providers.problems import Problems, child
 
 # Enough for the largest honest profile; a document made to be slow is left to the host's own check.
 _CROSSING_PAIRS = 250_000
-_CROSSING_PAIRS_IN_ALL = 1_000_000
+_CROSSING_PAIRS_IN_ALL = 400_000
 
 
 def resolve(document: Any, manifest: Manifest) -> ResolvedDocument:

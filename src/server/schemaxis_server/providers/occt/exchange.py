@@ -20,11 +20,13 @@ from OCP.TopTools import TopTools_FormatVersion
 
 from schemaxis_server.native.hostkit import UnsupportedInput
 from schemaxis_server.providers.occt import topology
+from schemaxis_server.providers.occt.measure import is_flat, volume
 from schemaxis_server.providers.occt.topology import Shape
 
 # The mesh stays this close to the surface: a part of the bounding box's diagonal, and an angle.
 DEFLECTION_OF_DIAGONAL = 5e-4
 ANGLE_RADIANS = 0.3
+_READ_AGAIN = 1e-6
 
 
 def import_step(path: str) -> Shape:
@@ -51,10 +53,32 @@ def read_brep(path: Path) -> Shape | None:
     return None if not read or shape.IsNull() else shape
 
 
-def write_step(shape: Shape, path: Path, name: str) -> None:
-    """STEP AP214 in mm. Only the date in its header differs from one run to the next."""
-    Interface_Static.SetCVal_s("write.step.product.name", name)
+def write_step(shape: Shape, path: Path, name: str, enclosed: float) -> None:
+    """STEP AP214 in mm. Only the date in its header differs from one run to the next.
+
+    The kernel reads a face that closes on itself (a sphere above all) now and then back as another
+    one, with the curves on surfaces that the file carries or without them, seldom both. So the file
+    is read again at once, its volume held against ``enclosed`` (mm^3), and written without those
+    curves if need be. Raises ``UnsupportedInput`` when neither file holds the shape.
+    """
+    for with_curves in (1, 0):
+        _write_step(shape, path, name, with_curves)
+        if is_flat(shape):
+            return
+        again = read_step(path)
+        if again is not None and abs(volume(again) - enclosed) <= _READ_AGAIN * enclosed:
+            return
+    raise UnsupportedInput(
+        f"STEP cannot hold the shape of {name} faithfully; a cut through the pole or the seam of a round face is "
+        "the usual cause. Turn or move one of the bodies slightly."
+    )
+
+
+def _write_step(shape: Shape, path: Path, name: str, with_curves: int) -> None:
+    # The writer makes the parameters known, so that it comes first.
     writer = STEPControl_Writer()
+    Interface_Static.SetCVal_s("write.step.product.name", name)
+    Interface_Static.SetIVal_s("write.surfacecurve.mode", with_curves)
     done = IFSelect_ReturnStatus.IFSelect_RetDone
     if writer.Transfer(shape, STEPControl_StepModelType.STEPControl_AsIs) != done:
         raise RuntimeError(f"the shape of {name} could not be translated to STEP")

@@ -13,7 +13,7 @@ from OCP.GeomAbs import GeomAbs_JoinType
 from OCP.Standard import Standard_Failure
 
 from schemaxis_server.native.hostkit import UnsupportedInput
-from schemaxis_server.providers.occt.measure import is_valid, volume
+from schemaxis_server.providers.occt.measure import is_valid, rough_volume
 from schemaxis_server.providers.occt.selectors import select_edges, select_faces
 from schemaxis_server.providers.occt.topology import Shape, solids
 
@@ -72,7 +72,7 @@ def shell(options: Options, inputs: Sequence[Shape]) -> Shape:
         raise UnsupportedInput(advice) from reason
     hollow = _made(maker, advice)
     # Walls thicker than the part come out as its outside grown, or unchanged.
-    if not 0 < volume(hollow) < volume(inputs[0]) * (1 - 1e-9):
+    if not 0 < rough_volume(hollow) < rough_volume(inputs[0]) * (1 - 1e-9):
         raise UnsupportedInput(advice)
     return hollow
 

@@ -35,7 +35,7 @@ def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
         kit.progress((len(document["nodes"]) + index) / steps, f"publish {name}")
         place = next(place for place, node in enumerate(document["nodes"]) if node["id"] == name)
         results[name] = _measured(made[name], f"/nodes/{place}")
-        published += _publish(made[name], name, results[name], kit.publications)
+        published += _publish(made[name], name, results[name], f"/nodes/{place}", kit.publications)
     kit.progress(1.0, "done")
     return {"outputs": results, "publications": published, "engine": engine(), "warnings": []}
 
@@ -86,7 +86,7 @@ def _require_sound(shape: Shape, name: str, operation: str, pointer: str) -> Non
         raise UnsupportedInput(
             f"{name} ({operation}) gives a shape that the kernel finds invalid; change its options.", pointer
         )
-    enclosed = measure.volume(shape)
+    enclosed = measure.rough_volume(shape)
     if not (math.isfinite(enclosed) and enclosed > 0):
         raise UnsupportedInput(f"{name} ({operation}) encloses no volume; change its options.", pointer)
 
@@ -104,8 +104,13 @@ def _measured(shape: Shape, pointer: str) -> dict[str, Any]:
     return found
 
 
-def _publish(shape: Shape, name: str, measured: dict[str, Any], folder: Path) -> list[dict[str, str]]:
-    exchange.write_step(shape, folder / f"{name}.step", name)
+def _publish(
+    shape: Shape, name: str, measured: dict[str, Any], pointer: str, folder: Path
+) -> list[dict[str, str]]:
+    try:
+        exchange.write_step(shape, folder / f"{name}.step", name, measured["volume"]["value"])
+    except UnsupportedInput as reason:
+        raise UnsupportedInput(reason.message, pointer) from reason
     exchange.write_brep(shape, folder / f"{name}.brep")
     # Last, since the shape keeps the mesh.
     exchange.write_stl(shape, folder / f"{name}.stl", exchange.diagonal(measured))

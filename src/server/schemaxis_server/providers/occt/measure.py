@@ -27,10 +27,19 @@ def is_valid(shape: Shape) -> bool:
     return bool(BRepCheck_Analyzer(shape).IsValid())
 
 
-def volume(shape: Shape) -> float:
+def rough_volume(shape: Shape) -> float:
     """The volume in mm^3, good enough to tell whether there is any."""
     found = GProp_GProps()
     BRepGProp.VolumeProperties_s(shape, found)
+    return float(found.Mass())
+
+
+def volume(shape: Shape) -> float:
+    """The volume in mm^3, as exact as :func:`measure` gives it."""
+    if is_flat(shape):
+        return rough_volume(shape)
+    found = GProp_GProps()
+    BRepGProp.VolumeProperties_s(shape, found, _QUADRATURE)
     return float(found.Mass())
 
 
@@ -64,6 +73,16 @@ def _integrals(shape: Shape) -> tuple[Any, Any]:
         BRepGProp.VolumeProperties_s(shape, solid, _QUADRATURE)
         BRepGProp.SurfaceProperties_s(shape, skin, _QUADRATURE)
     return solid, skin
+
+
+def has_free_edges(shape: Shape) -> bool:
+    """Whether any edge is neither a straight line nor a circle nor an ellipse."""
+    known = (
+        GeomAbs_CurveType.GeomAbs_Line,
+        GeomAbs_CurveType.GeomAbs_Circle,
+        GeomAbs_CurveType.GeomAbs_Ellipse,
+    )
+    return any(topology.curve(edge).GetType() not in known for edge in topology.edges(shape))
 
 
 def is_flat(shape: Shape) -> bool:

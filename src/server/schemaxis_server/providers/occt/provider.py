@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes.util
+import os
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 
 from schemaxis_server.native.contract import HostProgram
 from schemaxis_server.providers.contract import Engine, JsonObject, Manifest, ResolvedDocument
@@ -34,6 +35,21 @@ MANIFEST = Manifest(
 )
 
 _FOLDER = "schemaxis_server.providers.occt"
+
+_LIBRARY = "libGL.so.1"
+_LOADER_CACHE = Path("/etc/ld.so.cache")
+_LIBRARY_FOLDERS = ("/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib")
+
+
+def has_library(name: str, cache: Path = _LOADER_CACHE) -> bool:
+    """Whether the dynamic loader would find a library, judged without loading it or starting a program."""
+    try:
+        if b"/" + name.encode() + b"\0" in cache.read_bytes():
+            return True
+    except OSError:
+        pass
+    searched = [*os.environ.get("LD_LIBRARY_PATH", "").split(":"), *_LIBRARY_FOLDERS]
+    return any(folder and Path(folder, name).exists() for folder in searched)
 
 
 PRODUCER = HostProgram(
@@ -65,11 +81,12 @@ class OcctProvider:
         except PackageNotFoundError:
             found = ""
         if spec is None or not found:
-            problem = f"The Python package {_PACKAGE} is not installed."
-            return Engine(_ENGINE, found, "", False, problem, install)
+            return Engine(
+                _ENGINE, found, "", False, f"the Python package {_PACKAGE} is not installed", install
+            )
         path = next(iter(spec.submodule_search_locations or ()), spec.origin or "")
-        if ctypes.util.find_library("GL") is None:
-            problem = "The system library libGL.so.1 is missing."
+        if not has_library(_LIBRARY):
+            problem = f"the system library {_LIBRARY} is missing"
             return Engine(_ENGINE, found, path, False, problem, "apt-get install libgl1")
         return Engine(_ENGINE, found, path, True)
 

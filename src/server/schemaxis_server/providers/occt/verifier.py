@@ -24,6 +24,9 @@ from schemaxis_server.providers.occt.topology import Shape
 Check = dict[str, Any]
 
 _PURPOSE = "Whether the part serves its purpose: fit, strength and manufacture were not looked at."
+# A STEP file carries the free edges where round faces meet as approximations; over 400 random documents
+# they moved volume and area by up to 5e-8. Lines, circles and ellipses kept them to 3e-12.
+_FREE_EDGES = 3e-7
 _KINDS = ("geometry/step", "geometry/brep", "geometry/stl")
 
 
@@ -116,7 +119,8 @@ class _Report:
         if isinstance(self.rebuilt, str):
             return failed(name, scope, self.engine, "a shape", self.rebuilt)
         expected = plain(measure.measure(self.rebuilt[output]))
-        return check(name, scope, self.engine, expected, observed, _tolerances(expected))
+        tolerances = Tolerances.relative(expected, verification.EXACT)
+        return check(name, scope, self.engine, expected, observed, tolerances)
 
     def _read_again(self, kind: str, read: Any, observed: Mapping[str, Any], output: str) -> Check:
         suffix = kind.rsplit("/", 1)[1].upper()
@@ -132,7 +136,9 @@ class _Report:
         if shape is None:
             return failed(name, scope, self.engine, "a readable file", "the reader found no shape in it")
         expected = plain(measure.measure(shape))
-        return check(name, scope, self.engine, expected, observed, _tolerances(expected))
+        free = kind == "geometry/step" and measure.has_free_edges(shape)
+        tolerances = Tolerances.relative(expected, _FREE_EDGES if free else verification.EXACT)
+        return check(name, scope, self.engine, expected, observed, tolerances)
 
     def _stl(self, observed: Mapping[str, Any], output: str, flat: bool) -> Mesh | None:
         path = self.published.get((output, "geometry/stl"))
@@ -174,10 +180,6 @@ class _Report:
                 "derivedFrom": f"{output}.stl",
             }
         )
-
-
-def _tolerances(expected: Mapping[str, Any]) -> Tolerances:
-    return Tolerances.relative(expected, verification.EXACT)
 
 
 def _form_check(result: Mapping[str, Any], output: str) -> Check:
