@@ -28,6 +28,10 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+class UsageError(Exception):
+    """What the user typed cannot be done; the message says what can."""
+
+
 _EPILOG = f"""\
 The workspace is --workspace, else ${WORKSPACE_VARIABLE}, else ./{DEFAULT_WORKSPACE}. Where no server runs
 on it, a command starts one for as long as it needs it.
@@ -44,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = command(parsed)
         sys.stdout.flush()
+    except UsageError as error:
+        sys.stderr.write(f"schemaxis: {error}\n")
+        return Exit.USAGE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
@@ -161,7 +168,7 @@ def _reading(add: _Adder) -> None:
     resources.add_argument(
         "-n", "--limit", type=_positive, default=20, help="the most resources to list (20)"
     )
-    read = add("read", "resources.read", "Save a resource's verified bytes.", json=False)
+    read = add("read", "resources.read", "Save a resource's verified bytes.")
     read.add_argument("resource", metavar="RESOURCE")
     read.add_argument(
         "-o", "--output", default="", metavar="FILE", help="where to; its own name by default, - for stdout"
