@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from contextlib import aclosing
 from pathlib import Path
 
-from schemaxis.bridge.methods import load_methods
+from schemaxis.bridge.decoding import decode
+from schemaxis.bridge.faults import BridgeFault
+from schemaxis.bridge.methods import find_method, load_methods
 from schemaxis.bridge.reference import describe_methods
 from schemaxis.cli.main import Exit, UsageError
-from schemaxis.cli.output import print_json, print_lines
+from schemaxis.cli.output import print_fault, print_json, print_lines
 from schemaxis.cli.service import Service, params_of, run_with
 
 
 def call(arguments: argparse.Namespace) -> int:
     """Call the method and print its result; a stream's events come one a line before it."""
 
+    methods = load_methods()
     if arguments.method == "methods":
-        print_json(describe_methods(load_methods()), compact=arguments.json)
+        print_json(describe_methods(methods), compact=arguments.json)
         return Exit.DONE
     params = _params(arguments.params)
-    params_of(params)
+    try:
+        # What is wrong in itself needs no service to be refused.
+        decode(find_method(methods, arguments.method).request, params_of(params))
+    except BridgeFault as fault:
+        print_fault(json.loads(fault.to_json()), as_json=arguments.json)
+        return Exit.USAGE
 
     async def work(service: Service) -> int:
         if not service.is_streaming(arguments.method):
