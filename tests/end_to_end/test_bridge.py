@@ -210,3 +210,21 @@ async def test_a_killed_server_is_started_again(workspace: Path) -> None:
         await asyncio.sleep(0)
     await agent.close()
     assert json.loads(agent.stderr.splitlines()[-1])["message"] == "stopped"
+
+
+async def test_a_killed_agent_takes_its_server_with_it(workspace: Path) -> None:
+    agent = await AgentProcess.start(workspace)
+    assert (await agent.ask(1, "list_jobs"))["ok"] is True
+    (server,) = children_of(agent.pid)
+    os.kill(agent.pid, signal.SIGKILL)
+    handle = os.pidfd_open(server)
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(handle, ended.set)
+    async with asyncio.timeout(20):
+        await ended.wait()
+    loop.remove_reader(handle)
+    os.close(handle)
+    await agent.close()
+    successor = await AgentProcess.start(workspace)
+    assert (await successor.ask(1, "list_jobs"))["ok"] is True
+    await successor.close()

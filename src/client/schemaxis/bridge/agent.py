@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
 from pathlib import Path
 
 from schemaxis.bridge.lines import LineReader, LineWriter
-from schemaxis.bridge.link import Link, serve_here
+from schemaxis.bridge.link import Link
+from schemaxis.bridge.logs import LogForwarder
 from schemaxis.bridge.methods import load_methods
 from schemaxis.bridge.session import Session
 from schemaxis.errors import SchemaxisError
+from schemaxis.process import serve_or_attach
 
+_log = logging.getLogger("schemaxis.bridge")
 _NO_SERVER = 3
 
 
@@ -38,12 +42,20 @@ def _take_standard_streams() -> tuple[int, int]:
 
 
 async def _serve(workspace: Path, lines_in: int, lines_out: int) -> int:
-    link = Link(lambda: serve_here(workspace))
+    log = LogForwarder()
+    link = Link(lambda: serve_or_attach(workspace, log=log.descriptor))
     try:
         await link.open()
+        return await _session(link, lines_in, lines_out)
     except SchemaxisError as error:
-        print(f"schemaxis agent: {error}", file=sys.stderr)  # noqa: T201
+        _log.error("%s", error)
         return _NO_SERVER
+    finally:
+        await link.close()
+        log.close()
+
+
+async def _session(link: Link, lines_in: int, lines_out: int) -> int:
     reader, writer = LineReader(lines_in), LineWriter(lines_out)
     signalled: list[int] = []
 
@@ -54,9 +66,6 @@ async def _serve(workspace: Path, lines_in: int, lines_out: int) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, end_on, number)
-    try:
-        await Session(link, load_methods(), reader, writer).serve()
-        await writer.close()
-    finally:
-        await link.close()
+    await Session(link, load_methods(), reader, writer).serve()
+    await writer.close()
     return 128 + signalled[0] if signalled else 0

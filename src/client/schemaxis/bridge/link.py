@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,17 +14,12 @@ from schemaxis._channel import options, target
 from schemaxis.bridge.faults import local_fault
 from schemaxis.bridge.methods import Method
 from schemaxis.errors import SchemaxisError
-from schemaxis.process import STOP_SECONDS, Served, serve_or_attach
+from schemaxis.process import STOP_SECONDS, Served
 
 # How long a connection that broke may take to come back by itself.
 _RECONNECT_SECONDS = 1.0
 
 Starter = Callable[[], Served]
-
-
-def serve_here(workspace: str | os.PathLike[str]) -> Served:
-    """Attach to the workspace's server or start one whose log goes to this process's stderr."""
-    return serve_or_attach(workspace, log=2)
 
 
 class Link:

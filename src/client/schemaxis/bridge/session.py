@@ -41,7 +41,7 @@ _STREAM_SECONDS = 1.0
 # The transport may deliver two calls in either order. So the next line waits until the service was
 # heard from about this one, but not long: a long `verify` must not hold up `cancel`. What moves a
 # revision or makes something is usually built upon by the next line, and is given more time.
-_HEARD_SECONDS = 0.05
+_HEARD_SECONDS = 0.02
 _CHANGED_SECONDS = 1.0
 _CHANGING_FIELDS = ("expected_revision", "request_id")
 
@@ -221,6 +221,11 @@ class Session:
 
     async def _finish(self) -> None:
         """Answer what is in flight, end what this session started, and leave nothing unanswered."""
+        if self._writer.broken.is_set():
+            # There is nobody to answer, but a call may still start work that is then to be ended.
+            for entry in self._in_flight.values():
+                if not entry.changing:
+                    entry.task.cancel()
         await _settle([entry for entry in self._in_flight.values() if entry.changing], _ANSWER_SECONDS)
         ending = asyncio.create_task(self._started.cancel(_SETTLE_SECONDS))
         await _settle([entry for entry in self._in_flight.values() if not entry.streaming], _SETTLE_SECONDS)

@@ -1,0 +1,48 @@
+"""The log of a server is passed on, and a reader that never comes holds nobody up."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from schemaxis.bridge.logs import LogForwarder
+
+
+def test_what_is_read_is_passed_on_whole() -> None:
+    ours, theirs = os.pipe()
+    forwarder = LogForwarder(theirs)
+    os.write(forwarder.descriptor, b'{"message":"ready"}\n')
+    forwarder.close()
+    os.close(theirs)
+    assert os.read(ours, 65536) == b'{"message":"ready"}\n'
+    os.close(ours)
+
+
+def test_a_log_that_nobody_reads_does_not_stop_the_server() -> None:
+    ours, theirs = os.pipe()
+    forwarder = LogForwarder(theirs)
+    server = threading.Thread(
+        target=lambda: [os.write(forwarder.descriptor, b"x" * 1024) for _ in range(4096)], daemon=True
+    )
+    server.start()
+    server.join(20)
+    assert not server.is_alive()
+    received = os.read(ours, 1024 * 1024)
+    os.write(forwarder.descriptor, b"later\n")
+    forwarder.close()
+    os.close(theirs)
+    while chunk := os.read(ours, 65536):
+        received += chunk
+    os.close(ours)
+    assert b"bytes of log were dropped" in received
+    assert received.endswith(b"later\n")
+
+
+def test_a_closed_target_does_not_stop_the_server() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    forwarder = LogForwarder(theirs)
+    for _ in range(1024):
+        os.write(forwarder.descriptor, b"x" * 1024)
+    forwarder.close()
+    os.close(theirs)
