@@ -100,9 +100,9 @@ def stl_check(
     tolerances = Tolerances(
         volume=found["area"] * deflection,
         area=0.0,
-        boundingBox=deflection,
+        boundingBox=2 * deflection,
         centerOfMass=0.0,
-        words=f"bounds within {deflection:.2g} mm, volume within area times that",
+        words=f"bounds within {2 * deflection:.2g} mm, volume within area times half of that",
     )
     expected = {"volume": found["volume"], "boundingBox": found["boundingBox"]}
     return check(name, scope, engine, expected, observed, tolerances), surface

@@ -10,9 +10,9 @@ from OCP.BRepOffset import BRepOffset_Mode
 from OCP.BRepOffsetAPI import BRepOffsetAPI_MakeThickSolid
 from OCP.collections import List_TopoDS_Shape
 from OCP.GeomAbs import GeomAbs_JoinType
-from OCP.Standard import Standard_Failure
 
 from schemaxis_server.native.hostkit import UnsupportedInput
+from schemaxis_server.providers.occt.failures import KERNEL_FAILURES
 from schemaxis_server.providers.occt.measure import is_valid, rough_volume
 from schemaxis_server.providers.occt.selectors import select_edges, select_faces
 from schemaxis_server.providers.occt.topology import Shape, solids
@@ -68,7 +68,7 @@ def shell(options: Options, inputs: Sequence[Shape]) -> Shape:
             False,
             GeomAbs_JoinType.GeomAbs_Intersection,
         )
-    except Standard_Failure as reason:
+    except KERNEL_FAILURES as reason:
         raise UnsupportedInput(advice) from reason
     hollow = _made(maker, advice)
     # Walls thicker than the part come out as its outside grown, or unchanged.
@@ -82,7 +82,7 @@ def _made(maker: Any, advice: str) -> Shape:
         maker.Build()
         done = maker.IsDone()
         shape = maker.Shape() if done else None
-    except Standard_Failure as reason:
+    except KERNEL_FAILURES as reason:
         raise UnsupportedInput(advice) from reason
     if shape is None or not solids(shape) or not is_valid(shape):
         raise UnsupportedInput(advice)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from OCP.Message import Message, Message_Printer
-from OCP.Standard import Standard_Failure
 
 from schemaxis_server.native.hostkit import Kit, UnsupportedInput
 from schemaxis_server.providers.occt import exchange, measure, shapes, topology
+from schemaxis_server.providers.occt.failures import KERNEL_FAILURES
 from schemaxis_server.providers.occt.topology import Shape
 from schemaxis_server.providers.order import execution_order
 
@@ -68,7 +68,7 @@ def build_all(document: Mapping[str, Any], bindings: Mapping[str, str], progress
             shape = shapes.build(node["filter"], node["options"], inputs, file)
         except UnsupportedInput as reason:
             raise UnsupportedInput(f"{name} ({node['filter']}): {reason.message}", pointer) from reason
-        except Standard_Failure as reason:
+        except KERNEL_FAILURES as reason:
             said = str(reason).strip() or type(reason).__name__
             message = f"{name} ({node['filter']}): the kernel cannot build this ({said}); change its options."
             raise UnsupportedInput(message, pointer) from reason
@@ -109,11 +109,11 @@ def _publish(
 ) -> list[dict[str, str]]:
     try:
         exchange.write_step(shape, folder / f"{name}.step", name, measured["volume"]["value"])
+        exchange.write_brep(shape, folder / f"{name}.brep")
+        # Last, since the shape keeps the mesh.
+        exchange.write_stl(shape, folder / f"{name}.stl", measured)
     except UnsupportedInput as reason:
         raise UnsupportedInput(reason.message, pointer) from reason
-    exchange.write_brep(shape, folder / f"{name}.brep")
-    # Last, since the shape keeps the mesh.
-    exchange.write_stl(shape, folder / f"{name}.stl", exchange.diagonal(measured))
     kinds = (("step", "model/step"), ("stl", "model/stl"), ("brep", "model/x-brep"))
     return [
         {

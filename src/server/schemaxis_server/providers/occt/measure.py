@@ -43,6 +43,13 @@ def volume(shape: Shape) -> float:
     return float(found.Mass())
 
 
+def meshed_volume(shape: Shape) -> float:
+    """The volume in mm^3 that the mesh of a meshed shape encloses."""
+    found = GProp_GProps()
+    BRepGProp.VolumeProperties_s(shape, found, False, False, True)
+    return float(found.Mass())
+
+
 def measure(shape: Shape) -> dict[str, Any]:
     """Every quantity of a result, each with its unit. Call it before the shape is meshed."""
     solid, skin = _integrals(shape)

@@ -1,0 +1,24 @@
+"""The provider contract, kept by Open CASCADE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schemaxis_server.providers.occt.provider import PROVIDER, VERSION
+
+from providers.contract_suite import ProviderContract
+
+
+def _box(length: float) -> dict[str, Any]:
+    options = {"length": length, "width": 4, "height": 3}
+    return {
+        "version": VERSION,
+        "nodes": [{"id": "body", "filter": "box", "options": options}],
+        "output": "body",
+    }
+
+
+class TestOcct(ProviderContract):
+    provider = PROVIDER
+    # Far apart enough for single precision: an STL holds no more.
+    lookalikes = (_box(5), _box(5.001))
