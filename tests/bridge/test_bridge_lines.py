@@ -166,6 +166,13 @@ def test_brackets_in_text_do_not_count() -> None:
     assert parse_request(b'{"id":1,"method":"m","params":{"a":"' + b'[{\\"' * 200 + b'"}}') is not None
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("ending", [b"", b"\\", b'"'])
+def test_text_made_to_be_slow_is_not(ending: bytes) -> None:
+    with pytest.raises(Refused):
+        parse_request(b"[" * 100 + b'"' + b'\\"' * 400_000 + ending)
+
+
 @given(st.binary(max_size=80))
 def test_no_bytes_break_the_parser(line: bytes) -> None:
     try:

@@ -142,8 +142,7 @@ class Session:
         entry = self._in_flight[id_text] = _InFlight(task, method.streaming, changing, asyncio.Event())
         if not method.streaming:
             task.add_done_callback(lambda _: self._calls.release())
-        # Let it begin in any case: a task that is cancelled before could not answer.
-        await asyncio.sleep(0)
+        # Waiting lets it begin in any case: a task that is cancelled before could not answer.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CHANGED_SECONDS if entry.changing else _HEARD_SECONDS):
                 await entry.heard.wait()

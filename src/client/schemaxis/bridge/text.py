@@ -16,7 +16,12 @@ from typing import Any
 MAX_NESTING = 64
 _LINE_NESTING = MAX_NESTING + 2
 
-_STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+# A string without an end reaches to the end of the text: searching on inside it would be quadratic.
+_STRING_TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_STRING = re.compile(_STRING_TEXT, re.DOTALL)
+_STRING_OR_BRACKET = re.compile(_STRING_TEXT + r"|[\[\]{}]", re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+_INNERMOST = re.compile(r"\[\]|\{\}")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -57,7 +62,7 @@ def parse(text: str) -> Any:
 
     Raises :class:`NotJson` for malformed text and :class:`TooDeep` beyond the nesting limit.
     """
-    if _depth(text) > _LINE_NESTING:
+    if _is_too_deep(text):
         raise TooDeep(f"the line nests deeper than {MAX_NESTING} levels; flatten it")
     try:
         return _DECODER.decode(text)
@@ -65,9 +70,20 @@ def parse(text: str) -> Any:
         raise NotJson(f"{error.msg[0].lower()}{error.msg[1:]} at character {error.pos + 1}") from None
 
 
-def _depth(text: str) -> int:
+def _is_too_deep(text: str) -> bool:
     if text.count("[") + text.count("{") <= _LINE_NESTING:
-        return 0
+        return False
+    # Taking away the innermost pairs lowers the depth by one; much faster than counting in a loop.
+    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    for _ in range(_LINE_NESTING):
+        if not brackets:
+            return False
+        brackets = _INNERMOST.sub("", brackets)
+    # What is left may also be unbalanced, which is for the parser to say.
+    return bool(brackets) and _depth(text) > _LINE_NESTING
+
+
+def _depth(text: str) -> int:
     depth = deepest = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         first = text[match.start()]
