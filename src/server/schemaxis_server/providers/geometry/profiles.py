@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,14 @@ def signed_area(points: Sequence[Point]) -> float:
         (a[0] - x0) * (b[1] - y0) - (b[0] - x0) * (a[1] - y0)
         for a, b in zip(points, [*points[1:], points[0]], strict=True)
     )
+
+
+def breadth(points: Sequence[Point]) -> float:
+    """How far the corners lie at most from the line through the first one and the one furthest from it."""
+    first = points[0]
+    furthest = max(points, key=lambda point: math.dist(first, point))
+    length = math.dist(first, furthest)
+    return max(abs(_turn(first, furthest, point)) for point in points) / length if length else 0.0
 
 
 def crossing_sides(points: Sequence[Point], budget: int) -> tuple[int, int] | None:

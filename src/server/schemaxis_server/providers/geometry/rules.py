@@ -101,9 +101,8 @@ def _polygon(points: list[list[float]], place: str, problems: Problems, crossing
             problems.add(child(place, index), message, f"corners at least {SMALLEST:g} mm apart")
     if problems.total > before:
         return
-    longest = max(math.dist(points[0], point) for point in points)
-    if abs(profiles.signed_area(points)) < SMALLEST * longest:
-        problems.add(place, "The corners enclose no area.", "corners that are not all in one line")
+    if profiles.breadth(points) < SMALLEST:
+        problems.add(place, "The corners lie in one line.", "corners that enclose an area")
         return
     crossing = profiles.crossing_sides(points, crossings.take())
     if crossing is not None:
