@@ -27,11 +27,13 @@ from schemaxis_server.execution.recovery import recover
 from schemaxis_server.execution.resources import Resources
 from schemaxis_server.execution.reverification import Reverification
 from schemaxis_server.execution.tasks import Tasks
+from schemaxis_server.execution.unbroken import background
 from schemaxis_server.execution.verification import Verifier
 from schemaxis_server.execution.watch import Watches
 from schemaxis_server.native.containment import Containment
 from schemaxis_server.native.pool import HostPool
 from schemaxis_server.native.sweep import sweep
+from schemaxis_server.providers.contract import Provider
 from schemaxis_server.providers.registry import Registry
 from schemaxis_server.store.database import Database
 from schemaxis_server.store.files import make_directory
@@ -93,6 +95,7 @@ class ExecutionCore:
         self.inspection = Inspection(self.resources, self._off_loop)
         self.resources.invalidator = self.jobs
         self.jobs.enqueue = self._owner.enqueue
+        self.plans.foresee = self._warm
 
     @classmethod
     async def open(
@@ -134,6 +137,11 @@ class ExecutionCore:
         await asyncio.to_thread(self._objects.close)
         await asyncio.to_thread(self.database.close)
         self._pool.shutdown(wait=True)
+
+    def _warm(self, provider: Provider) -> None:
+        """Load a provider's engines while its author reads the plan; a failure shows when it runs."""
+        for program in (provider.producer, provider.verifier):
+            background(self.hosts.warm(program))
 
     async def _off_loop(self, work: Callable[..., Any], *arguments: Any) -> Any:
         loop = asyncio.get_running_loop()

@@ -13,6 +13,7 @@ from schemaxis_server.execution.engines import Engines
 from schemaxis_server.execution.idempotency import digest_of, once
 from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF, TASK_SHELF, Page
 from schemaxis_server.execution.records import Job, JobState, Plan, Task, now
+from schemaxis_server.execution.unbroken import unbroken
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
 from schemaxis_server.providers.registry import Registry
@@ -53,19 +54,22 @@ class Jobs:
         def request() -> str:
             return digest_of({"plan": plan_id, "revision": expected_revision})
 
-        job = await self._database.write(
-            lambda tx: once(
-                tx,
-                "execute",
-                request_id,
-                request,
-                lambda id: JOB_SHELF.get(tx.connection, id),
-                lambda: make(tx),
+        async def admit() -> Job:
+            job = await self._database.write(
+                lambda tx: once(
+                    tx,
+                    "execute",
+                    request_id,
+                    request,
+                    lambda id: JOB_SHELF.get(tx.connection, id),
+                    lambda: make(tx),
+                )
             )
-        )
-        if made:
-            self.enqueue(job.job_id)
-        return self._with_tail(job)
+            if made:
+                self.enqueue(job.job_id)
+            return self._with_tail(job)
+
+        return await unbroken(admit())
 
     def get(self, job_id: str) -> Job:
         """The job as it is now. Raises ``NOT_FOUND``."""
@@ -81,7 +85,7 @@ class Jobs:
 
     async def cancel(self, job_id: str) -> Job:
         """Ask a job to stop; answers with its state. A terminal job stays as it is."""
-        return await self._cancel(job_id, "The job was cancelled at a client's request.")
+        return await unbroken(self._cancel(job_id, "The job was cancelled at a client's request."))
 
     async def cancel_all(self, job_ids: Iterable[str], message: str) -> None:
         """Ask several jobs to stop, as the service does when it stops."""

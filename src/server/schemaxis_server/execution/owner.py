@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import time
+from pathlib import Path
 
 from schemaxis_server.execution import transitions
 from schemaxis_server.execution.attempt import Attempt, Workshop
@@ -23,6 +25,7 @@ from schemaxis_server.store.database import Database
 log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
+_COPIES = ("publications", "tmp", "home")
 
 
 class JobOwner:
@@ -96,6 +99,8 @@ class JobOwner:
         ending = await attempt.run()
         await self._shop.barrier("committing")
         job = await self._finish(job_id, ending)
+        if job.state is JobState.SUCCEEDED:
+            await asyncio.to_thread(_tidy, self._shop.directory / job_id)
         log.info("job ended", extra={"job": job_id, "state": job.state.value})
 
     async def _end_unexpected(self, job_id: str, error: Exception) -> None:
@@ -106,7 +111,10 @@ class JobOwner:
             message=f"The service met a state it did not expect; report incident {incident}.",
             details={"incident": incident},
         )
-        await self._finish(job_id, Ending(JobState.FAILED, fault, engine_started=True))
+        try:
+            await self._finish(job_id, Ending(JobState.FAILED, fault, engine_started=True))
+        except Fault as unwritable:
+            log.error("the end of a job cannot be written", extra={"job": job_id, "code": unwritable.code})
 
     async def _finish(self, job_id: str, ending: Ending) -> Job:
         """Commit the end. While the store cannot, the job has none, so this does not give up."""
@@ -139,3 +147,11 @@ class JobOwner:
             f"The attempt ran longer than {attempt_limit:g} s; simplify the document, or ask for a task with a "
             "larger max_attempt_seconds.",
         )
+
+
+def _tidy(directory: Path) -> None:
+    """Remove what a succeeded job no longer needs: copies of stored artifacts, and scratch space."""
+    for operation in directory.iterdir():
+        for place in (operation, operation / "verify"):
+            for name in _COPIES:
+                shutil.rmtree(place / name, ignore_errors=True)

@@ -72,6 +72,7 @@ class Plans:
         self._engines = engines
         self._resources = resources
         self._off_loop = off_loop
+        self.foresee: Callable[[Provider], None] = lambda provider: None
 
     async def create(
         self,
@@ -118,7 +119,7 @@ class Plans:
             tx.count("plans", 1)
             return plan.plan_id, plan
 
-        return await self._database.write(
+        captured = await self._database.write(
             lambda tx: once(
                 tx,
                 "plan",
@@ -128,6 +129,8 @@ class Plans:
                 lambda: make(tx),
             )
         )
+        self.foresee(provider)
+        return captured
 
     def get(self, plan_id: str) -> Plan:
         """The plan in short. Raises ``NOT_FOUND``."""

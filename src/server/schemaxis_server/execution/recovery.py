@@ -17,6 +17,7 @@ from schemaxis_server.execution.hosts import MAX_RESULT_BYTES
 from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF
 from schemaxis_server.execution.records import FaultView, Job, JobState, NativeState, Plan
 from schemaxis_server.execution.transitions import Ending, finish
+from schemaxis_server.store.damage import Corrupt
 from schemaxis_server.store.database import Database, Transaction
 from schemaxis_server.store.files import read_regular
 
@@ -27,7 +28,11 @@ def recover(database: Database, jobs_directory: Path) -> int:
     """End every unfinished job as interrupted; returns how many there were."""
     rows = database.reader.execute("SELECT id FROM jobs WHERE unfinished = 1").fetchall()
     for (job_id,) in rows:
-        database.write_blocking(partial(_interrupt, job_id=job_id, jobs_directory=jobs_directory))
+        try:
+            database.write_blocking(partial(_interrupt, job_id=job_id, jobs_directory=jobs_directory))
+        except Corrupt as damage:
+            # It was set aside and named; the rest of the workspace is usable.
+            log.error("an unfinished job is damaged", extra={"job": job_id, "problem": damage.reason})
     if rows:
         log.warning("unfinished jobs were interrupted", extra={"jobs": len(rows)})
     return len(rows)
