@@ -49,6 +49,24 @@ async def test_runs_that_come_at_once_share_one_start(pool: HostPool, job: MakeJ
     assert pool.stats()["test"].starts == 1
 
 
+async def test_runs_leave_no_descriptor_open(pool: HostPool, job: MakeJob) -> None:
+    def descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    await job(program("echo")).on(pool)
+    before = descriptors()
+    for entry in ("echo", "crash", "die", "flood"):
+        request = {"text": "x\n", "count": 1000, "times": 2}
+        await job(program(entry), request, output_bytes=1000).on(pool)
+    stopped = job(program("wait"))
+    running = stopped.begin(pool)
+    await stopped.listener.line("waiting")
+    stopped.cancel.set()
+    await running
+    # Another entry is another program, so that hosts have come and gone as well.
+    await until(lambda: descriptors() <= before)
+
+
 async def test_a_host_that_dies_idle_is_replaced_and_logged(
     pool: HostPool, job: MakeJob, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,11 +85,18 @@ async def test_concurrent_readers_share_one_page(reopen: Reopen) -> None:
 async def test_one_reader_that_leaves_takes_no_other_along(reopen: Reopen) -> None:
     await reopen().write(append("s", 128))
     database = reopen()
+    # The page waits for a free thread of the pool, when its reading could still be called off.
+    go_on = threading.Event()
+    busy = [asyncio.ensure_future(database.scan(lambda connection: go_on.wait(10))) for _ in range(2)]
+    await asyncio.sleep(0)
     first = asyncio.ensure_future(database.events.page("s", 0))
     second = asyncio.ensure_future(database.events.page("s", 0))
     await asyncio.sleep(0)
     first.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
     assert len((await second).events) == 128
+    assert await asyncio.gather(*busy) == [True, True]
 
 
 async def test_a_damaged_event_stops_a_reader_there_and_only_there(reopen: Reopen, directory: Path) -> None:
@@ -122,6 +130,22 @@ async def test_a_sleeper_wakes_for_its_stream_only(database: Database) -> None:
     assert not other.done()
     await database.write(append("other", 1))
     assert await other == 1
+
+
+async def test_a_commit_while_falling_asleep_is_not_missed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_tail = database.events.tail
+
+    def tail_then_commit(stream: str) -> int:
+        tail = read_tail(stream)
+        monkeypatch.undo()
+        database.write_blocking(append(stream, 1))
+        return tail
+
+    monkeypatch.setattr(database.events, "tail", tail_then_commit)
+    async with asyncio.timeout(5):
+        assert await database.events.wait("s", 0, None) == 1
 
 
 async def test_a_sleeper_of_the_future_sleeps_on(database: Database) -> None:

@@ -179,9 +179,9 @@ def verify_object(directory: Path, receipt: Receipt) -> None:
 
 
 def stored_objects(directory: Path) -> list[str]:
-    """The SHA-256 of every object whose file or list lies below ``directory``."""
-    names = {path.name.removesuffix(".b3") for path in directory.glob("[0-9a-f][0-9a-f]/*")}
-    return sorted(name for name in names if _SHA256.fullmatch(name))
+    """The SHA-256 of every object below ``directory``. A list without its object is no object:
+    an ``add`` that a crash cut short leaves one, and the next ``add`` of those bytes uses it."""
+    return sorted(path.name for path in directory.glob("[0-9a-f][0-9a-f]/*") if _SHA256.fullmatch(path.name))
 
 
 def stored_receipt(directory: Path, sha256: str) -> Receipt:

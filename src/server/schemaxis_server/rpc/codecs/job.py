@@ -68,7 +68,8 @@ def verification_message(verification: Verification) -> job_pb2.Verification:
 
 def encode_event(sequence: int, time: float, event: object) -> bytes:
     """The bytes of one job event; ``time`` in seconds since the epoch."""
-    nanoseconds = round(time * 1e9)
+    # A double holds the present to a fraction of a microsecond.
+    nanoseconds = round(time * 1e6) * 1000
     message = job_pb2.JobEvent(
         sequence=sequence, time=Timestamp(seconds=nanoseconds // 10**9, nanos=nanoseconds % 10**9)
     )
