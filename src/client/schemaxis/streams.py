@@ -121,7 +121,7 @@ class Watch(Iterator[JobEvent]):
         return None if self._events else self._machine.end
 
     def close(self) -> None:
-        """End the watch; a loop over it ends too, in whichever thread. Calling it again does nothing."""
+        """End the watch; a loop over it ends too, wherever it runs. Calling it again does nothing."""
         self._frames.close()
 
     def __next__(self) -> JobEvent:

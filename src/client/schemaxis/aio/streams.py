@@ -48,7 +48,6 @@ class _Frames(Generic[Q, F]):
         self._connection = connection
         self._method = method
         self._machine = machine
-        # Dropping the last reference to a call of this kind cancels it, wherever that happens.
         self._call: grpc.aio.UnaryStreamCall[Q, F] | None = None
         self._closed = asyncio.Event()
 
@@ -102,6 +101,10 @@ class _Frames(Generic[Q, F]):
         if call is not None:
             call.cancel()
 
+    def __del__(self) -> None:
+        # gRPC itself keeps a call alive until its end, so nobody else would cancel it.
+        self._drop()
+
 
 def _is_cancelled() -> bool:
     task = asyncio.current_task()
@@ -135,7 +138,7 @@ class Watch(AsyncIterator[JobEvent]):
         return None if self._events else self._machine.end
 
     async def close(self) -> None:
-        """End the watch; a loop over it ends too, in whichever task. Calling it again does nothing."""
+        """End the watch; a loop over it ends too, wherever it runs. Calling it again does nothing."""
         self._frames.close()
 
     async def __anext__(self) -> JobEvent:
