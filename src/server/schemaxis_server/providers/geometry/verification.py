@@ -6,8 +6,7 @@ from the document or from published bytes, never from the result under test.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ _FLOOR = 1e-5
 _FACETS_OF_FLOORS = 192
 
 Check = dict[str, Any]
+Floats = Sequence[float]
 
 
 def closed_form_check(form: closed_form.Form, observed: Mapping[str, Any], output: str) -> Check:
@@ -76,10 +76,16 @@ def _facet_tolerances(rebuilt: second_kernel.Rebuilt) -> Tolerances:
 
 
 def stl_check(
-    path: Path, observed: Mapping[str, Any], output: str, *, flat: bool, deflection_of_diagonal: float
+    path: Path,
+    observed: Mapping[str, Any],
+    output: str,
+    *,
+    flat: bool,
+    deflection_of: Callable[[Floats, Floats], float],
 ) -> tuple[Check, mesh.Mesh | None]:
     """The published mesh, integrated, against the result; and the mesh when it can be drawn.
 
+    ``deflection_of`` gives the producer's deflection in mm from the corners of the bounding box.
     A flat-faced body's mesh is exact but for single precision. A round one's lies within the
     deflection of the surface, so that its volume is off by less than area times deflection.
     """
@@ -96,7 +102,7 @@ def stl_check(
     low, high = found["boundingBox"]["min"], found["boundingBox"]["max"]
     size = reach(found)
     rounding = size * _SINGLE
-    deflection = rounding if flat else deflection_of_diagonal * math.dist(low, high) + rounding
+    deflection = rounding if flat else deflection_of(low, high) + rounding
     tolerances = Tolerances(
         volume=found["area"] * deflection,
         area=0.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ from schemaxis_server.providers.occt import topology
 from schemaxis_server.providers.occt.measure import is_flat, meshed_volume, volume
 from schemaxis_server.providers.occt.topology import Shape
 
-# The mesh is to stay this close to the surface, as a part of the bounding box's diagonal.
-DEFLECTION_OF_DIAGONAL = 5e-4
+# The mesh is to stay this close to the surface, as a part of the bounding box's diagonal; the mesher
+# refuses what its own tolerance of 1e-7 mm cannot tell apart.
+_DEFLECTION_OF_DIAGONAL = 5e-4
+_LEAST_DEFLECTION = 1e-6
 _ANGLES_RADIANS = (0.3, 0.15, 0.075, 0.0375)
 # Of area times deflection, which an honest mesh was seen to use up to 0.56.
 _OF_ALLOWED_VOLUME = 0.7
@@ -101,6 +104,11 @@ def write_brep(shape: Shape, path: Path) -> None:
         raise RuntimeError(f"{path.name} could not be written")
 
 
+def mesh_deflection(low: Sequence[float], high: Sequence[float]) -> float:
+    """How far, in mm, the mesh of a shape with this bounding box may lie from its surface."""
+    return max(_LEAST_DEFLECTION, _DEFLECTION_OF_DIAGONAL * math.dist(low, high))
+
+
 def write_stl(shape: Shape, path: Path, measured: dict[str, Any]) -> None:
     """Binary STL of a shape whose measured result is given.
 
@@ -109,7 +117,7 @@ def write_stl(shape: Shape, path: Path, measured: dict[str, Any]) -> None:
     between triangles is halved. Raises ``UnsupportedInput`` when that does not help.
     """
     box = measured["boundingBox"]["value"]
-    deflection = DEFLECTION_OF_DIAGONAL * math.dist(box["min"], box["max"])
+    deflection = mesh_deflection(box["min"], box["max"])
     allowed = _OF_ALLOWED_VOLUME * deflection * measured["area"]["value"]
     for angle in _ANGLES_RADIANS:
         BRepTools.Clean_s(shape)

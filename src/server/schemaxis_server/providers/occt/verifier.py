@@ -149,7 +149,7 @@ class _Report:
             self.checks.append(row)
             return None
         row, surface = verification.stl_check(
-            path, observed, output, flat=flat, deflection_of_diagonal=exchange.DEFLECTION_OF_DIAGONAL
+            path, observed, output, flat=flat, deflection_of=exchange.mesh_deflection
         )
         self.checks.append(row)
         if not flat:
