@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from client.model_service import Model, ModelService
-
 import schemaxis
 import schemaxis.aio
+
+from client.model_service import Model, ModelService
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ Jobs succeed at once with a fixed result; what matters here is what the client m
 of their absence, and of streams that break.
 """
 
+# ruff: noqa: N802  (gRPC names the methods)
+
 from __future__ import annotations
 
 import hashlib
@@ -22,7 +24,6 @@ from google.protobuf import any_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
-
 from schemaxis.v1 import (
     capability_pb2,
     capability_pb2_grpc,
@@ -121,6 +122,7 @@ class Model:
     """Set to let watches of unfinished jobs end."""
     watch_ended: threading.Event = field(default_factory=threading.Event)
     """Set when a watch was given up by its client."""
+    read_began: threading.Event = field(default_factory=threading.Event)
 
     def given_up(self) -> None:
         self.watch_ended.set()
@@ -281,9 +283,7 @@ class JobService(job_pb2_grpc.JobServiceServicer):
         if model.job_state == job_pb2.JOB_STATE_FAILED:
             job.fault.code, job.fault.message = "NATIVE_FAILURE", "The engine died: change the document."
         if job.verified:
-            job.resource_ids.append(
-                model.resource(job.job_id, "body.stl", "geometry/stl", "model/stl", MESH)
-            )
+            job.resource_ids.append(model.resource(job.job_id, "body.stl", "geometry/stl", "model/stl", MESH))
             job.resource_ids.append(
                 model.resource(job.job_id, "body.png", "picture/preview", "image/png", PICTURE)
             )
@@ -411,6 +411,7 @@ class ResourceService(resource_pb2_grpc.ResourceServiceServicer):
 
     def ReadResource(self, request: Any, context: Any) -> Iterator[resource_pb2.ReadResourceResponse]:
         trouble = self.model.enter("ReadResource", request, context)
+        self.model.read_began.set()
         resource, data = self.model.resources[request.resource_id]
         end = request.offset + request.length if request.HasField("length") else len(data)
         offset, index = request.offset, 0
@@ -538,6 +539,6 @@ class ModelService:
 
 def _quoted(socket: Path) -> str:
     return "".join(
-        chr(byte) if chr(byte).isalnum() and byte < 128 or chr(byte) in "/._-" else f"%{byte:02X}"
+        chr(byte) if (chr(byte).isalnum() and byte < 128) or chr(byte) in "/._-" else f"%{byte:02X}"
         for byte in os.fsencode(socket)
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import schemaxis.aio.client
 import schemaxis.aio.handles
 import schemaxis.aio.looking
@@ -52,7 +51,7 @@ def result(function: Any) -> str:
 
 def asks(member: Any) -> bool:
     """Whether using the member may call the server, told from its code."""
-    function = member.fget if isinstance(member, property) else member
+    function: Any = member.fget if isinstance(member, property) else member
     return "_connection.call" in inspect.getsource(function)
 
 
@@ -98,7 +97,7 @@ def test_public_names() -> None:
     for name in schemaxis.aio.__all__:
         assert getattr(schemaxis.aio, name) is not getattr(schemaxis, name)
     with pytest.raises(AttributeError):
-        _ = schemaxis.nothing_of_the_kind  # type: ignore[attr-defined]
+        _ = schemaxis.nothing_of_the_kind
 
 
 def test_importing_the_package_is_cheap_and_never_brings_the_server() -> None:

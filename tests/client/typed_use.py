@@ -68,7 +68,7 @@ async def study_with_asyncio(workspace: Path) -> None:
             async with resource.open() as file:
                 assert_type(await file.read(3), bytes)
         assert_type(client.tasks.list(), AsyncIterator[schemaxis.aio.Task])
-        job.result["outputs"]  # type: ignore[index]  # noqa: B018
+        job.result["outputs"]  # type: ignore[index]
     client = await schemaxis.aio.connect(workspace)
     assert_type(client, schemaxis.aio.Client)
 

@@ -29,9 +29,11 @@ SOCKET_NAME = "schemaxis.sock"
 POINTER_NAME = "schemaxis.sock.json"
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
+TERM_SECONDS = 5.0
 _READY_LINE_BYTES = 65_536
 _LIFELINE = "--until-stdin-closes"
 _ATTACH_PAUSE_SECONDS = 0.02
+_RETRY_SECONDS = 0.5
 
 Workspace = str | os.PathLike[str]
 
@@ -210,7 +212,7 @@ class ServerProcess:
             return None
         if process.stdin and not process.stdin.closed:
             process.stdin.close()
-        for wait, harder in ((timeout_seconds, process.terminate), (5.0, process.kill)):
+        for wait, harder in ((timeout_seconds, process.terminate), (TERM_SECONDS, process.kill)):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(wait)
                 break
@@ -342,16 +344,20 @@ def serve_or_attach(
         try:
             ready = process.start(max(deadline - time.monotonic(), 0.1))
         except ServerStartFailed as error:
-            # Somebody else holds the workspace: it will serve soon, or give the workspace up.
-            if error.code != "WORKSPACE_LOCKED" or time.monotonic() >= deadline:
+            if error.code != "WORKSPACE_LOCKED":
                 raise
-            _await_other(workspace, deadline)
+            # Somebody else holds the workspace: it will serve soon, or give the workspace up.
+            if not _other_serves(workspace, deadline) and time.monotonic() >= deadline:
+                raise
         else:
             return Served(ready.socket, process)
 
 
-def _await_other(workspace: Workspace, deadline: float) -> None:
-    """Pause until the workspace is served or another start is worth trying."""
-    retry = min(time.monotonic() + 1.0, deadline)
-    while time.monotonic() < retry and not is_serving(workspace):
+def _other_serves(workspace: Workspace, deadline: float) -> bool:
+    """Whether the workspace comes to be served within the time after which another start is worth trying."""
+    retry = min(time.monotonic() + _RETRY_SECONDS, deadline)
+    while not is_serving(workspace):
+        if time.monotonic() >= retry:
+            return False
         time.sleep(_ATTACH_PAUSE_SECONDS)
+    return True
