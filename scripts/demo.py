@@ -1,0 +1,174 @@
+"""``make demo``: an agent's study over the real service, through the JSON-lines bridge.
+
+A box is designed, verified, refined until its goal is met and refused a third attempt; then
+a flange shows what a part of several operations looks like.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKSPACE = ROOT / "demo-workspace"
+
+_FLANGE = {
+    "version": "schemaxis.occt/1",
+    "nodes": [
+        {"id": "plate", "filter": "cylinder", "options": {"radius": 40, "height": 8}},
+        {"id": "neck", "filter": "cylinder", "options": {"radius": 18, "height": 30}},
+        {"id": "blank", "filter": "union", "inputs": ["plate", "neck"]},
+        {"id": "rounded", "filter": "fillet", "options": {"radius": 2}, "inputs": ["blank"]},
+        {"id": "bore", "filter": "cylinder", "options": {"radius": 11, "height": 30}},
+        {"id": "hole", "filter": "cylinder", "options": {"radius": 4, "height": 8}},
+        {"id": "first", "filter": "translate", "options": {"offset": [29, 0, 0]}, "inputs": ["hole"]},
+        {"id": "holes", "filter": "polarPattern", "options": {"count": 6}, "inputs": ["first"]},
+        {"id": "flange", "filter": "cut", "inputs": ["rounded", "bore", "holes"]},
+    ],
+    "output": "flange",
+}
+
+
+class Refused(Exception):
+    """The service refused a request; the fault is in ``args[0]``."""
+
+
+class Bridge:
+    """A session with ``schemaxis agent``: one JSON object a line, each way."""
+
+    def __init__(self, workspace: Path) -> None:
+        command = [sys.executable, "-m", "schemaxis", "agent", "--workspace", str(workspace)]
+        log = (workspace.parent / f"{workspace.name}.log").open("wb")
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        log.close()
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait(60)
+
+    def call(self, method: str, /, **params: Any) -> Any:
+        """One request and its answer. Raises :class:`Refused`."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._count += 1
+        self._process.stdin.write(json.dumps({"id": self._count, "method": method, "params": params}) + "\n")
+        self._process.stdin.flush()
+        while True:
+            reply = json.loads(self._process.stdout.readline())
+            if "event" in reply:
+                continue
+            if not reply["ok"]:
+                raise Refused(reply["fault"])
+            return reply["result"]
+
+
+def tell(method: str, text: str) -> None:
+    print(f"  {method:<22}{text}")
+
+
+def box(height: float) -> dict[str, Any]:
+    options = {"length": 20, "width": 10, "height": height}
+    nodes = [{"id": "body", "filter": "box", "options": options}]
+    return {"version": "schemaxis.occt/1", "nodes": nodes, "output": "body"}
+
+
+def perform(bridge: Bridge, task_id: str, revision: int, document: dict[str, Any]) -> tuple[dict[str, Any], float]:
+    """Plan and execute a document; returns the finished job and the seconds it took."""
+    plan = bridge.call("plan", task_id=task_id, expected_revision=revision, document=document)
+    tell("plan", f"revision {plan['revision']}, digest {plan['digest'][:12]}…")
+    began = time.monotonic()
+    job = bridge.call("execute", plan_id=plan["planId"], expected_revision=plan["revision"])
+    bridge.call("watch_job", job_id=job["jobId"])
+    job = bridge.call("job", job_id=job["jobId"])
+    seconds = time.monotonic() - began
+    tell("execute, watch_job", f"{job['state']} in {seconds:.2f} s, verified {job['verified']}, goal {job['goal']}")
+    return job, seconds
+
+
+def save_picture(bridge: Bridge, job: dict[str, Any], path: Path) -> None:
+    listed = bridge.call("list_resources", job_id=job["jobId"])["resources"]
+    picture = next(one for one in listed if one["kind"] == "picture/preview")
+    data, offset = b"", 0
+    while offset is not None:
+        part = bridge.call("resource", resource_id=picture["resourceId"], offset=offset, length=16384)
+        data += base64.b64decode(part["data"])
+        offset = part.get("nextOffset")
+    path.write_bytes(data)
+    tell("resource", f"{picture['name']}, {len(data)} bytes, saved as {path.relative_to(ROOT)}")
+
+
+def study(bridge: Bridge) -> None:
+    """A 1500 mm³ box within two attempts."""
+    print("\nA box of 1500 mm³, in two attempts at most")
+    listed = bridge.call("methods")["methods"]
+    tell("methods", f"{len(listed)} methods")
+    match = bridge.call("capabilities.search", query="extrusion", scope="domain/geometry")["matches"][0]
+    tell("capabilities.search", f"{match['capability']['capability']}: {match['why']}")
+    task = bridge.call(
+        "create_task",
+        objective="Produce a 1500 mm3 box",
+        allowed_providers=["occt"],
+        budget={"maxAttempts": 2, "maxElapsedSeconds": 180},
+        criteria=[{"pointer": "/outputs/body/volume", "operator": "equals", "value": 1500}],
+    )
+    tell("create_task", f"{task['taskId']}, {task['budget']['maxAttempts']} attempts")
+    job, _ = perform(bridge, task["taskId"], 0, box(5))
+    seen = bridge.call("observe", job_id=job["jobId"], section="result", pointer="/outputs/body/volume")
+    volume = seen["value"]["value"]
+    tell("observe", f"the volume is {volume:.6g} mm³, so the height becomes 5 × {1500 / volume:.6g}")
+    job, _ = perform(bridge, task["taskId"], 1, box(5 * 1500 / volume))
+    verification = bridge.call("verify", job_id=job["jobId"])
+    for check in verification["checks"]:
+        tell("verify", f"{'passed' if check['passed'] else 'FAILED'}  {check['name']}  ({check['engine']})")
+    for text in verification["notCovered"]:
+        tell("not covered", text)
+    save_picture(bridge, job, WORKSPACE / "box.png")
+    try:
+        bridge.call("execute", plan_id=job["planId"], expected_revision=2)
+    except Refused as refused:
+        fault = refused.args[0]
+        tell("execute", f"refused, {fault['code']}: {fault['message']}")
+
+
+def flange(bridge: Bridge) -> None:
+    """A part of several operations."""
+    print("\nA flange with a neck, a bore, six holes and rounded edges")
+    task = bridge.call("create_task", objective="A flange", allowed_providers=["occt"])
+    job, _ = perform(bridge, task["taskId"], 0, _FLANGE)
+    result = bridge.call("observe", job_id=job["jobId"], section="result", pointer="/outputs/flange")["value"]
+    size = result["boundingBox"]["value"]["size"]
+    tell("observe", f"{result['volume']['value']:.3f} mm³, {' × '.join(f'{edge:g}' for edge in size)} mm")
+    save_picture(bridge, job, WORKSPACE / "flange.png")
+
+
+def main() -> int:
+    if WORKSPACE.exists():
+        shutil.rmtree(WORKSPACE)
+    WORKSPACE.mkdir(mode=0o700)
+    print("Starting `schemaxis agent` on demo-workspace/ and speaking JSON lines to it.")
+    with Bridge(WORKSPACE) as bridge:
+        study(bridge)
+        flange(bridge)
+    print("\nThe pictures: demo-workspace/box.png and demo-workspace/flange.png")
+    print("Ask the workspace yourself: .venv/bin/schemaxis jobs --workspace demo-workspace")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

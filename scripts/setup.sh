@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Bring this checkout to where `make demo` and `make test` can run: a virtual environment in .venv
+# with the project and its tools, and the system libraries that the engines and the tests need.
+# Running it again does nothing until pyproject.toml changes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "setup: $*" >&2; }
+
+# Whether apt may be used: as root, or where sudo asks for no password.
+as_root=()
+may_install() {
+  command -v apt-get >/dev/null 2>&1 || return 1
+  [ "$(id -u)" = 0 ] && return 0
+  if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    as_root=(sudo -n)
+    return 0
+  fi
+  return 1
+}
+
+updated=
+apt_install() {
+  if ! may_install; then
+    say "missing system packages: $*. Install them (apt-get install $*) and run this again."
+    return 1
+  fi
+  say "installing $* with apt-get"
+  if [ -z "$updated" ]; then
+    "${as_root[@]}" apt-get update -qq >/dev/null
+    updated=1
+  fi
+  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+has_library() {
+  [ -n "$(find /usr/lib /lib /usr/local/lib -maxdepth 2 -name "$1*" -print -quit 2>/dev/null)" ]
+}
+
+pick_python() {
+  for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
+    [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$candidate"
+      return 0
+    fi
+  done
+  say "Python 3.11 or newer was not found. Install it and run this again."
+  return 1
+}
+
+missing=()
+has_library libGL.so.1 || missing+=(libgl1)
+command -v strace >/dev/null 2>&1 || missing+=(strace)
+[ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+
+stamp=.venv/.set-up
+wanted=$(cksum < pyproject.toml)
+if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
+  exit 0
+fi
+
+python=$(pick_python)
+if [ ! -x .venv/bin/python ]; then
+  "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+    apt_install "python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"
+  say "creating .venv with $("$python" --version)"
+  "$python" -m venv .venv
+fi
+say "installing the project and its tools into .venv"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip 2>&1 | grep -v '^WARNING' >&2 || true
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[server,dev]'
+echo "$wanted" > "$stamp"
