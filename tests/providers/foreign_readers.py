@@ -3,7 +3,7 @@
 ``stl_quantities`` is plain Python on the bytes. ``flat_step_quantities`` parses the STEP text itself and
 integrates its plane faces, so that no CAD kernel is involved. Round STEP faces need a kernel: for those
 ``step_by_other_path`` reads with the document reader of Open CASCADE (not the one that the product uses),
-meshes finely and integrates the triangles.
+meshes finely and integrates the triangles in plain Python.
 """
 
 from __future__ import annotations
@@ -114,18 +114,14 @@ def flat_step_quantities(path: Path) -> Quantities:
     return integrated(triangles)
 
 
-def step_by_other_path(path: Path) -> Quantities:
-    """Of any STEP file, by the document reader and a fine mesh."""
-    from OCP.BRep import BRep_Tool
+def step_by_other_path(path: Path, folder: Path) -> Quantities:
+    """Of any STEP file, by the document reader and a fine mesh, which is written to ``folder``."""
     from OCP.BRepMesh import BRepMesh_IncrementalMesh
     from OCP.collections import Sequence_TDF_Label
     from OCP.STEPCAFControl import STEPCAFControl_Reader
+    from OCP.StlAPI import StlAPI_Writer
     from OCP.TCollection import TCollection_ExtendedString
     from OCP.TDocStd import TDocStd_Document
-    from OCP.TopAbs import TopAbs_Orientation, TopAbs_ShapeEnum
-    from OCP.TopExp import TopExp_Explorer
-    from OCP.TopLoc import TopLoc_Location
-    from OCP.TopoDS import TopoDS
     from OCP.XCAFDoc import XCAFDoc_DocumentTool
 
     document = TDocStd_Document(TCollection_ExtendedString("XmlXCAF"))
@@ -135,24 +131,10 @@ def step_by_other_path(path: Path) -> Quantities:
     tool = XCAFDoc_DocumentTool.ShapeTool_s(document.Main())
     labels = Sequence_TDF_Label()
     tool.GetFreeShapes(labels)
-    triangles: list[Triangle] = []
-    for place in range(1, labels.Length() + 1):
-        shape = tool.GetShape_s(labels.Value(place))
-        BRepMesh_IncrementalMesh(shape, 5e-3, False, 0.15, False)
-        explorer = TopExp_Explorer(shape, TopAbs_ShapeEnum.TopAbs_FACE)
-        while explorer.More():
-            face = TopoDS.Face(explorer.Current())
-            location = TopLoc_Location()
-            mesh = BRep_Tool.Triangulation_s(face, location)
-            move = location.Transformation()
-            points = [
-                (point.X(), point.Y(), point.Z())
-                for point in (mesh.Node(index).Transformed(move) for index in range(1, mesh.NbNodes() + 1))
-            ]
-            flipped = face.Orientation() == TopAbs_Orientation.TopAbs_REVERSED
-            for index in range(1, mesh.NbTriangles() + 1):
-                a, b, c = mesh.Triangle(index).Get()
-                corners = (points[a - 1], points[b - 1], points[c - 1])
-                triangles.append(corners[::-1] if flipped else corners)
-            explorer.Next()
-    return integrated(triangles)
+    assert labels.Length() == 1
+    shape = tool.GetShape_s(labels.Value(1))
+    BRepMesh_IncrementalMesh(shape, 1e-2, False, 0.2, False)
+    writer = StlAPI_Writer()
+    writer.ASCIIMode = False
+    assert writer.Write(shape, str(folder / "reread.stl"))
+    return stl_quantities(folder / "reread.stl")

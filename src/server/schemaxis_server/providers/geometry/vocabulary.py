@@ -441,7 +441,7 @@ def _patterns(version: str) -> tuple[Operation, ...]:
 
 
 def _booleans(version: str) -> tuple[Operation, ...]:
-    drill = _node("drill", "cylinder", {"radius": 3, "height": 5})
+    drill = _node("drill", "cylinder", {"radius": 3, "height": 8})
     placed = _node("placed", "translate", {"offset": [10, 5, 0]}, "drill")
 
     def boolean(name: str, title: str, purpose: str, inputs: str, *keywords: str) -> Operation:
