@@ -222,6 +222,6 @@ def _opening_fault(error: sqlite3.Error, path: Path) -> BaseException:
 
 
 def _is_full(directory: Path) -> bool:
-    """Whether no block or no inode is left. Some file systems have no fixed number of inodes and say 0 of 0."""
+    """Whether no block or no inode is left. A file system without a fixed number of inodes says 0 of 0."""
     space = os.statvfs(directory)
     return space.f_bavail == 0 or (space.f_files > 0 and space.f_favail == 0)
