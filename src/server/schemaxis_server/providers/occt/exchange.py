@@ -13,6 +13,7 @@ from OCP.BRepMesh import BRepMesh_IncrementalMesh
 from OCP.BRepTools import BRepTools
 from OCP.IFSelect import IFSelect_ReturnStatus
 from OCP.Interface import Interface_Static
+from OCP.StepBasic import StepBasic_Product
 from OCP.STEPControl import STEPControl_Reader, STEPControl_StepModelType, STEPControl_Writer
 from OCP.StlAPI import StlAPI_Writer
 from OCP.TCollection import TCollection_HAsciiString
@@ -82,12 +83,18 @@ def write_step(shape: Shape, path: Path, name: str, enclosed: float) -> None:
 def _write_step(shape: Shape, path: Path, name: str, with_curves: int) -> None:
     # The writer makes the parameters known, so that it comes first.
     writer = STEPControl_Writer()
-    Interface_Static.SetCVal_s("write.step.product.name", name)
     Interface_Static.SetIVal_s("write.surfacecurve.mode", with_curves)
     done = IFSelect_ReturnStatus.IFSelect_RetDone
     if writer.Transfer(shape, STEPControl_StepModelType.STEPControl_AsIs) != done:
         raise RuntimeError(f"the shape of {name} could not be translated to STEP")
-    header = APIHeaderSection_MakeHeader(writer.Model())
+    model = writer.Model()
+    for index in range(1, model.NbEntities() + 1):
+        entity = model.Value(index)
+        if isinstance(entity, StepBasic_Product):
+            # The kernel would number its products by how many the process has written.
+            entity.SetId(TCollection_HAsciiString(name))
+            entity.SetName(TCollection_HAsciiString(name))
+    header = APIHeaderSection_MakeHeader(model)
     header.SetName(TCollection_HAsciiString(name))
     header.SetAuthorValue(1, TCollection_HAsciiString(""))
     header.SetOrganizationValue(1, TCollection_HAsciiString(""))
