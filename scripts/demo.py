@@ -88,7 +88,9 @@ def box(height: float) -> dict[str, Any]:
     return {"version": "schemaxis.occt/1", "nodes": nodes, "output": "body"}
 
 
-def perform(bridge: Bridge, task_id: str, revision: int, document: dict[str, Any]) -> tuple[dict[str, Any], float]:
+def perform(
+    bridge: Bridge, task_id: str, revision: int, document: dict[str, Any]
+) -> tuple[dict[str, Any], float]:
     """Plan and execute a document; returns the finished job and the seconds it took."""
     plan = bridge.call("plan", task_id=task_id, expected_revision=revision, document=document)
     tell("plan", f"revision {plan['revision']}, digest {plan['digest'][:12]}…")
@@ -97,7 +99,10 @@ def perform(bridge: Bridge, task_id: str, revision: int, document: dict[str, Any
     bridge.call("watch_job", job_id=job["jobId"])
     job = bridge.call("job", job_id=job["jobId"])
     seconds = time.monotonic() - began
-    tell("execute, watch_job", f"{job['state']} in {seconds:.2f} s, verified {job['verified']}, goal {job['goal']}")
+    tell(
+        "execute, watch_job",
+        f"{job['state']} in {seconds:.2f} s, verified {job['verified']}, goal {job['goal']}",
+    )
     return job, seconds
 
 

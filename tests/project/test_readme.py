@@ -18,7 +18,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 def example(language: str, containing: str) -> str:
     """The one fenced block of a language that contains a text."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    blocks: list[str] = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
     (found,) = [block for block in blocks if containing in block]
     return found
 
