@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import math
 import pickle
 from typing import Any
 
 import pytest
+from google.protobuf.message import Message
 from hypothesis import given
 from hypothesis import strategies as st
 from schemaxis import _json, errors, models
@@ -20,7 +22,16 @@ from schemaxis._retry import Patience
 from schemaxis._watch import WatchMachine
 from schemaxis.errors import ConnectionLost, SchemaxisError, UnexpectedAnswer, WaitTimeout
 from schemaxis.models import Criterion, EndReason, Goal, JobState, Observation, ObservationMode
-from schemaxis.v1 import fault_pb2, job_pb2, observation_pb2, resource_pb2, task_pb2
+from schemaxis.v1 import (
+    capability_pb2,
+    fault_pb2,
+    job_pb2,
+    observation_pb2,
+    plan_pb2,
+    resource_pb2,
+    task_pb2,
+    workspace_pb2,
+)
 
 from client.model_service import NOW, job_events
 
@@ -188,6 +199,63 @@ def test_an_enumeration_goes_on_with_a_number_of_the_future() -> None:
     assert job.state == future
     with pytest.raises(ValueError, match="one of equals"):
         common.number(models.CriterionOperator.unrecognised(9), task_pb2.CriterionOperator.DESCRIPTOR)
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (task_pb2.Task, models.TaskRecord),
+        (task_pb2.Budget, models.Budget),
+        (task_pb2.Usage, models.Usage),
+        (task_pb2.Criterion, models.Criterion),
+        (plan_pb2.Plan, models.PlanRecord),
+        (plan_pb2.PlanProvider, models.PlanProvider),
+        (plan_pb2.PlanOperation, models.PlanOperation),
+        (plan_pb2.Binding, models.Binding),
+        (job_pb2.Job, models.JobRecord),
+        (job_pb2.Progress, models.Progress),
+        (job_pb2.Check, models.Check),
+        (job_pb2.Verification, models.Verification),
+        (fault_pb2.Fault, models.Fault),
+        (resource_pb2.Resource, models.ResourceRecord),
+        (resource_pb2.Producer, models.Producer),
+        (resource_pb2.Receipt, models.Receipt),
+        (resource_pb2.Range, models.Range),
+        (observation_pb2.Observation, models.Observation),
+        (observation_pb2.ObservationMember, models.ObservationMember),
+        (observation_pb2.ObservationPage, models.ObservationPage),
+        (capability_pb2.CapabilitySummary, models.CapabilitySummary),
+        (capability_pb2.CapabilityDescription, models.CapabilityDescription),
+        (capability_pb2.CapabilityOption, models.CapabilityOption),
+        (capability_pb2.CapabilityInputs, models.CapabilityInputs),
+        (capability_pb2.CapabilityQuantity, models.CapabilityQuantity),
+        (capability_pb2.CapabilityArtifact, models.CapabilityArtifact),
+        (capability_pb2.CapabilityMatch, models.CapabilityMatch),
+        (capability_pb2.GetCapabilitySchemaResponse, models.CapabilitySchema),
+        (capability_pb2.BrowseCapabilitiesResponse, models.ScopeLevel),
+        (workspace_pb2.Workspace, models.WorkspaceRecord),
+        (workspace_pb2.EngineStatus, models.EngineStatus),
+        (workspace_pb2.Limit, models.Limit),
+        (workspace_pb2.Counts, models.Counts),
+        (workspace_pb2.Sandbox, models.Sandbox),
+        (workspace_pb2.Health, models.Health),
+        (workspace_pb2.HostStatus, models.HostStatus),
+    ],
+)
+def test_models_hold_every_field_of_their_message(message: type[Message], kind: type[Any]) -> None:
+    sent = {field.name.removesuffix("_json") for field in message.DESCRIPTOR.fields}
+    held = {field.name for field in dataclasses.fields(kind)}
+    assert held - {"has_value", "has_default"} == sent
+
+
+def test_every_payload_of_an_event_has_its_class() -> None:
+    for field in job_pb2.JobEvent.DESCRIPTOR.oneofs_by_name["payload"].fields:
+        event = job_pb2.JobEvent(sequence=7, time=NOW)
+        getattr(event, field.name).SetInParent()
+        found = job_codec.event(event)
+        assert found is not None, field.name
+        assert found.sequence == 7
+        assert type(found) is not models.JobEvent
 
 
 def test_every_fault_code_has_its_family() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import resource
 import select
 import signal
 import socket as sockets
@@ -270,6 +271,30 @@ def test_a_workspace_with_a_long_path(workspace: Path, service: ModelService) ->
         (long / "schemaxis.sock.json").write_text(damaged)
         with pytest.raises((ServerNotRunning, UnsafeSocket)):
             schemaxis.connect(long)
+
+
+def test_a_server_with_a_socket_elsewhere(workspace: Path, service: ModelService) -> None:
+    other = workspace / "other"
+    other.mkdir()
+    with sockets.socket(sockets.AF_UNIX) as listener:
+        listener.bind(str(other / "schemaxis.sock"))
+    (other / "schemaxis.sock.json").write_text(json.dumps({"socket": str(service.socket)}))
+    with schemaxis.connect(other) as client:
+        assert client.socket == service.socket
+
+
+@pytest.mark.usefixtures("no_leak")
+def test_a_start_with_very_many_descriptors_open(workspace: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    held = [os.dup(0) for _ in range(1100)]
+    try:
+        with process.ServerProcess(workspace, command=command("serve")) as server:
+            assert server.running
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_proxies_do_not_matter(

@@ -291,6 +291,11 @@ class ResourceView:
         return self.record.derived_from
 
     @property
+    def output(self) -> str:
+        """The node of the document whose output it holds or shows."""
+        return self.record.output
+
+    @property
     def create_time(self) -> datetime:
         """When it was published."""
         return self.record.create_time

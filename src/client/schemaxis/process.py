@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
 import shlex
@@ -41,17 +42,15 @@ Workspace = str | os.PathLike[str]
 def locate_socket(workspace: Workspace) -> Path:
     """The absolute path at which the workspace's server listens, or would.
 
-    It is ``schemaxis.sock`` in the workspace, unless the server recorded another one there because
-    that path is too long for a socket.
+    It is ``schemaxis.sock`` in the workspace, unless the server recorded another one there: because
+    that path is too long for a socket, or because it was told to. A server that listens at
+    ``schemaxis.sock`` removes the record.
     """
     root = Path(workspace).absolute()
-    own = root / SOCKET_NAME
-    if os.path.lexists(own):
-        return own
     try:
         recorded = json.loads((root / POINTER_NAME).read_bytes())["socket"]
-    except FileNotFoundError:
-        return own
+    except (FileNotFoundError, NotADirectoryError):
+        return root / SOCKET_NAME
     except (ValueError, TypeError, KeyError, OSError) as error:
         raise ServerNotRunning(
             f"{root / POINTER_NAME} cannot be read ({error}): start the server again, it writes it anew."
@@ -260,11 +259,13 @@ class ServerProcess:
     def _first_line(self, process: subprocess.Popen[bytes], deadline_seconds: float) -> bytes:
         assert process.stdout is not None
         descriptor = process.stdout.fileno()
+        arrival = select.poll()
+        arrival.register(descriptor, select.POLLIN)
         deadline = time.monotonic() + deadline_seconds
         line = b""
         while not line.endswith(b"\n"):
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            if left <= 0 or not arrival.poll(math.ceil(left * 1000)):
                 raise self._failure(f"was not ready within {deadline_seconds:g} seconds")
             # One byte at a time: nothing after the line may be taken, and the line is short.
             byte = os.read(descriptor, 1)

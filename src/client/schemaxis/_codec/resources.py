@@ -29,6 +29,7 @@ def resource_record(resource: resource_pb2.Resource) -> ResourceRecord:
         state=member(ResourceState, _STATE, resource.state),
         derived_from=resource.derived_from if resource.HasField("derived_from") else None,
         create_time=time(resource.create_time),
+        output=resource.output,
     )
 
 

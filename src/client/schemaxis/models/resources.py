@@ -34,7 +34,10 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class ResourceRecord:
-    """A published artifact, whose bytes never change. The digests are SHA-256 in hexadecimal."""
+    """A published artifact, whose bytes never change. The digests are SHA-256 in hexadecimal.
+
+    ``output`` is the node of the document whose output it holds or shows.
+    """
 
     resource_id: str
     producer: Producer
@@ -49,6 +52,7 @@ class ResourceRecord:
     state: ResourceState
     derived_from: str | None
     create_time: datetime
+    output: str
 
 
 @dataclass(frozen=True, slots=True)
