@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from schemaxis.v1 import (
     job_pb2,
@@ -118,7 +119,7 @@ def reads() -> Iterator[Line]:
         with product(workspace) as ours, bare(directory) as theirs:
             mine = resource_pb2_grpc.ResourceServiceStub(ours.channel)
             other = resource_pb2_grpc.ResourceServiceStub(theirs.channel)
-            raw: Callable[[object], Iterator[object]] = theirs.channel.unary_stream(
+            raw: Any = theirs.channel.unary_stream(
                 "/schemaxis.v1.ResourceService/ReadResource",
                 request_serializer=resource_pb2.ReadResourceRequest.SerializeToString,
                 response_deserializer=None,

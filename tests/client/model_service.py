@@ -315,11 +315,12 @@ class JobService(job_pb2_grpc.JobServiceServicer):
     def _frames(self, request: Any, context: Any) -> Iterator[job_pb2.WatchJobResponse]:
         model = self.model
         events = model.events[request.job_id]
+        holds = model.job_state == job_pb2.JOB_STATE_RUNNING
+        if holds and not context.add_callback(model.given_up):
+            model.given_up()
         for event in events[request.after_sequence :]:
             yield job_pb2.WatchJobResponse(tail_sequence=len(events), events=[event])
-        if model.job_state == job_pb2.JOB_STATE_RUNNING:
-            if not context.add_callback(model.given_up):
-                model.given_up()
+        if holds:
             model.hold.wait()
         reason = job_pb2.END_REASON_TERMINAL if request.follow else job_pb2.END_REASON_TAIL
         end = job_pb2.WatchEnd(last_sequence=len(events), reason=reason)

@@ -323,7 +323,7 @@ def test_a_download_broken_after_any_frame(job: schemaxis.Job, model: Model, tmp
 async def test_a_download_broken_after_any_frame_with_asyncio(
     ajob: schemaxis.aio.Job, model: Model, tmp_path: Path
 ) -> None:
-    mesh = (await ajob.resources)[1]
+    mesh = (await ajob.resources)[0]
     for after in range(MESH_FRAMES):
         model.troubles["ReadResource"].append(Trouble(after_frames=after))
         assert (await mesh.save(tmp_path / "mesh")).read_bytes() == MESH
@@ -377,7 +377,7 @@ def test_a_part_that_is_a_link_is_refused(job: schemaxis.Job, tmp_path: Path) ->
 
 
 async def test_a_cancelled_download_can_go_on(ajob: schemaxis.aio.Job, model: Model, tmp_path: Path) -> None:
-    mesh = (await ajob.resources)[1]
+    mesh = (await ajob.resources)[0]
     task = asyncio.create_task(mesh.save(tmp_path / "mesh"))
     assert await asyncio.to_thread(model.read_began.wait, 10)
     task.cancel()

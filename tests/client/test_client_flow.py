@@ -53,7 +53,7 @@ def test_the_flow(client: schemaxis.Client, model: Model) -> None:
     volume = job.result["outputs"]["body"]
     assert volume["volume"] == {"value": 1000.0, "unit": "mm3"}
     assert math.isnan(volume["spread"])
-    assert [resource.name for resource in job.resources] == ["body.png", "body.stl"]
+    assert [resource.name for resource in job.resources] == ["body.stl", "body.png"]
     found = job.verify()
     assert found.verified
     assert found.checks[0].expected == 1000
@@ -74,7 +74,7 @@ async def test_the_flow_with_asyncio(aclient: schemaxis.aio.Client, model: Model
     assert await job.wait(10) is job
     assert job.state is JobState.SUCCEEDED
     assert (await job.result)["outputs"]["body"]["volume"]["value"] == 1000.0
-    assert [resource.name for resource in await job.resources] == ["body.png", "body.stl"]
+    assert [resource.name for resource in await job.resources] == ["body.stl", "body.png"]
     assert (await job.verify()).verified
     with pytest.raises(Stale):
         await task.plan(DOCUMENT, expected_revision=0)
@@ -171,7 +171,7 @@ async def test_a_large_value_is_put_together_with_asyncio(
 
 
 def test_resources(client: schemaxis.Client, tmp_path: Path) -> None:
-    picture, mesh = client.tasks.create("x", ["model"]).plan(DOCUMENT).execute().resources
+    mesh, picture = client.tasks.create("x", ["model"]).plan(DOCUMENT).execute().resources
     assert mesh.read() == MESH
     assert mesh.read(100, 50) == MESH[100:150]
     assert mesh.read(len(MESH)) == b""
@@ -193,7 +193,7 @@ def test_resources(client: schemaxis.Client, tmp_path: Path) -> None:
 
 async def test_resources_with_asyncio(aclient: schemaxis.aio.Client, tmp_path: Path) -> None:
     job = await (await (await aclient.tasks.create("x", ["model"])).plan(DOCUMENT)).execute()
-    _, mesh = await job.resources
+    mesh, _ = await job.resources
     assert await mesh.read() == MESH
     assert await mesh.read(100, 50) == MESH[100:150]
     assert (await mesh.save(tmp_path / "body.stl")).read_bytes() == MESH
@@ -240,5 +240,5 @@ def test_handles_show_themselves(client: schemaxis.Client) -> None:
     assert "&lt;b&gt;Box&lt;/b&gt;" in task._repr_html_()
     assert plan.digest in plan._repr_html_()
     assert "succeeded" in job._repr_html_()
-    assert "body.stl" in job.resources[1]._repr_html_()
+    assert "body.stl" in job.resources[0]._repr_html_()
     assert repr(job) == "<Job job_1 succeeded, verified, goal met>"

@@ -166,8 +166,8 @@ class Job(Observed, JobView):
 
     @property
     def resources(self) -> list[Resource]:
-        """What the job published, all of it; empty unless it succeeded."""
-        return list(list_resources(self._connection, self.job_id))
+        """What the job published, in the order of publication; empty unless it succeeded."""
+        return list(list_resources(self._connection, self.job_id))[::-1]
 
     def cancel(self) -> Self:
         """Ask the job to stop; this handle with the record as it is now. A terminal job stays as it is."""

@@ -161,7 +161,7 @@ class Job(Observed, JobView):
 
     @property
     def resources(self) -> Deferred[list[Resource]]:
-        """What the job published, all of it; empty unless it succeeded."""
+        """What the job published, in the order of publication; empty unless it succeeded."""
         return Deferred(self._resources)
 
     async def cancel(self) -> Self:
@@ -193,7 +193,7 @@ class Job(Observed, JobView):
         return result
 
     async def _resources(self) -> list[Resource]:
-        return [resource async for resource in list_resources(self._connection, self.job_id)]
+        return [resource async for resource in list_resources(self._connection, self.job_id)][::-1]
 
     def _target(self) -> dict[str, str]:
         return {"job_id": self.job_id}

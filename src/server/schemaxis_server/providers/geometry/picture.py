@@ -192,34 +192,60 @@ def _shade(normals: Any) -> Any:
     return _MATERIAL * light[:, None] + 0.16 * gloss[:, None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Scratch:
+    """Room for the samples of one triangle, used again and again: fresh memory costs more than the sums."""
+
+    value: NDArray[np.float32]
+    inside: NDArray[np.bool_]
+    passed: NDArray[np.bool_]
+
+    @classmethod
+    def room(cls) -> _Scratch:
+        shape = (HEIGHT * _SAMPLES, WIDTH * _SAMPLES)
+        return cls(np.empty(shape, np.float32), np.empty(shape, np.bool_), np.empty(shape, np.bool_))
+
+
 def _fill(scene: _Scene, facing: _Facing, visible: _Visible) -> None:
     """Find what is seen at each sample: large triangles each alone, small ones many at a time."""
     side = 2 ** np.ceil(np.log2(facing.span.max(axis=1, initial=1))).astype(np.int64)
+    scratch = _Scratch.room()
     for size in np.unique(side):
         members = np.flatnonzero(side == size)
         if size >= _LARGE:
             for one in members:
-                _fill_one(scene, facing, int(one), visible)
+                _fill_one(scene, facing, int(one), visible, scratch)
             continue
         step = max(1, _CHUNK_SAMPLES // int(size * size))
         for start in range(0, len(members), step):
             _fill_some(scene, facing, members[start : start + step], visible)
 
 
-def _fill_one(scene: _Scene, facing: _Facing, one: int, visible: _Visible) -> None:
+def _fill_one(scene: _Scene, facing: _Facing, one: int, visible: _Visible, scratch: _Scratch) -> None:
     (left, top), (width, height) = facing.low[one], facing.span[one]
-    a, b, c = facing.a[one], facing.b[one], facing.c[one]
+    a, b = facing.a[one], facing.b[one]
+    # Measured from the triangle's own box, single precision is enough.
+    c = facing.c[one] + a * (left + 0.5) + b * (top + 0.5)
     heights = scene.points[scene.triangles[facing.triangle[one]], 2]
-    x = (np.arange(left, left + width) + 0.5)[None, :]
-    y = (np.arange(top, top + height) + 0.5)[:, None]
-    inside = (a[0] * x) + (b[0] * y + c[0]) >= -1e-9
-    inside &= (a[1] * x) + (b[1] * y + c[1]) >= -1e-9
-    inside &= (a[2] * x) + (b[2] * y + c[2]) >= -1e-9
-    z = (((a @ heights) * x) + ((b @ heights) * y + c @ heights)).astype(np.float32)
+    x = np.arange(width, dtype=np.float32)[None, :]
+    y = np.arange(height, dtype=np.float32)[:, None]
+    value, inside = scratch.value[:height, :width], scratch.inside[:height, :width]
+    passed = scratch.passed[:height, :width]
+
+    def plane(slope_x: float, slope_y: float, level: float) -> None:
+        np.add(np.float32(slope_x) * x, np.float32(slope_y) * y + np.float32(level), out=value)
+
+    inside[:] = True
+    for index in range(3):
+        plane(a[index], b[index], c[index])
+        np.greater_equal(value, -1e-5, out=passed)
+        inside &= passed
+    plane(a @ heights, b @ heights, c @ heights)
     window = (slice(top, top + height), slice(left, left + width))
-    inside &= z > visible.depth[window]
-    np.copyto(visible.depth[window], z, where=inside)
-    visible.owner[window][inside] = one
+    np.greater(value, visible.depth[window], out=passed)
+    inside &= passed
+    np.copyto(visible.depth[window], value, where=inside)
+    np.copyto(visible.owner[window], np.int32(one), where=inside)
 
 
 def _fill_some(scene: _Scene, facing: _Facing, chosen: Any, visible: _Visible) -> None:
@@ -257,9 +283,8 @@ def _coloured(scene: _Scene, facing: _Facing, visible: _Visible) -> NDArray[np.u
     palette = np.vstack([_bytes(_shade(normals[:, 0])), _bytes(_BACKGROUND)])
     # Owner -1 finds the background, the last of the palette.
     colour = palette[visible.owner]
-    round_owner = np.concatenate([~flat, [False]])[visible.owner]
-    row, column = np.nonzero(round_owner)
-    if len(row):
+    if not flat.all():
+        row, column = np.nonzero(np.concatenate([~flat, [False]])[visible.owner])
         one = visible.owner[row, column]
         share = facing.a[one] * (column + 0.5)[:, None] + facing.b[one] * (row + 0.5)[:, None] + facing.c[one]
         normal = np.einsum("ij,ijk->ik", share.astype(np.float32), normals.astype(np.float32)[one])

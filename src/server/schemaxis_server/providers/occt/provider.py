@@ -60,7 +60,7 @@ PRODUCER = HostProgram(
 VERIFIER = HostProgram(
     name="occt-verifier",
     entry=f"{_FOLDER}.verifier:run",
-    preload=(f"{_FOLDER}.verifier", f"{_FOLDER}.warm"),
+    preload=(f"{_FOLDER}.verifier", f"{_FOLDER}.warm_verifier"),
 )
 
 
