@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +20,26 @@ def digest_of(request: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(request)).hexdigest()
 
 
+def made_before(
+    connection: sqlite3.Connection, method: str, request_id: str | None, request: Callable[[], str]
+) -> str | None:
+    """The id of what this request made before, or None.
+
+    Raises ``REQUEST_ID_REUSED`` when the id was used for another request.
+    """
+    earlier = recall(connection, method, request_id) if request_id is not None else None
+    if earlier is None:
+        return None
+    if earlier.digest != request():
+        raise Fault(
+            "REQUEST_ID_REUSED",
+            "This request_id was used for another request; send a fresh one with this request.",
+            "/request_id",
+            made=earlier.thing_id,
+        )
+    return earlier.thing_id
+
+
 def once(
     tx: Transaction,
     method: str,
@@ -30,22 +51,12 @@ def once(
     """Within one transaction: make the thing, or find it if this request made it before.
 
     ``request()`` is the digest of the request, ``find(id)`` reads a thing as it now is, and
-    ``make()`` returns the new thing with its id. Raises ``REQUEST_ID_REUSED`` when the id
-    was used for another request. Refusals are not remembered.
+    ``make()`` returns the new thing with its id. Refusals are not remembered.
     """
-    if request_id is None:
-        return make()[1]
-    digest = request()
-    earlier = recall(tx.connection, method, request_id)
-    if earlier is not None:
-        if earlier.digest != digest:
-            raise Fault(
-                "REQUEST_ID_REUSED",
-                "This request_id was used for another request; send a fresh one with this request.",
-                "/request_id",
-                made=earlier.thing_id,
-            )
-        return find(earlier.thing_id)
+    made = made_before(tx.connection, method, request_id, request)
+    if made is not None:
+        return find(made)
     thing_id, thing = make()
-    remember(tx.connection, method, request_id, Remembered(digest, thing_id))
+    if request_id is not None:
+        remember(tx.connection, method, request_id, Remembered(request(), thing_id))
     return thing

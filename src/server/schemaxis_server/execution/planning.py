@@ -14,7 +14,7 @@ import msgspec
 from schemaxis_server.documents import digest, parse_document
 from schemaxis_server.execution.bindings import bind
 from schemaxis_server.execution.engines import Engines
-from schemaxis_server.execution.idempotency import digest_of, once
+from schemaxis_server.execution.idempotency import digest_of, made_before, once
 from schemaxis_server.execution.ledger import PLAN_SHELF, TASK_SHELF, Page
 from schemaxis_server.execution.records import (
     Binding,
@@ -96,9 +96,9 @@ class Plans:
                 {"task": task_id, "document": text, "revision": expected_revision, "bindings": bindings}
             )
 
-        made = await self._already_made(request_id, request)
+        made = made_before(self._database.reader, "plan", request_id, request)
         if made is not None:
-            return made
+            return self.get(made)
         task = TASK_SHELF.get(self._database.reader, task_id)
         _check_revision(task, expected_revision)
         document = await self._off_loop(parse_document, document_text)
@@ -197,25 +197,6 @@ class Plans:
             }
         )
         return Planned(provider, engine, resolved, whole, document_digest)
-
-    async def _already_made(self, request_id: str | None, request: Callable[[], str]) -> Plan | None:
-        """What this request made before: a repeated request must not be planned anew."""
-        if request_id is None:
-            return None
-
-        class Unused(Exception):
-            pass
-
-        def none() -> tuple[str, Plan]:
-            raise Unused
-
-        def look(tx: Transaction) -> Plan:
-            return once(tx, "plan", request_id, request, lambda id: PLAN_SHELF.get(tx.connection, id), none)
-
-        try:
-            return await self._database.write(look)
-        except Unused:
-            return None
 
     def _provider_of(self, document: Any) -> Provider:
         version = document.get("version") if isinstance(document, dict) else None
