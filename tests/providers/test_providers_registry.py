@@ -11,6 +11,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from schemaxis_server.native.contract import HostProgram
 from schemaxis_server.providers.occt.provider import PROVIDER, VERSION, has_library
 from schemaxis_server.providers.registry import GROUP, load
 
@@ -59,6 +60,8 @@ def _python(code: str, *flags: str) -> str:
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path.endswith("server")),
+        # As every host is started.
+        "OPENBLAS_NUM_THREADS": "1",
     }
     done = subprocess.run(
         [sys.executable, *flags, "-c", code],
@@ -116,3 +119,14 @@ def test_libraries_are_found_without_loading_them(tmp_path: Path, monkeypatch: p
     (tmp_path / "libElsewhere.so.1").touch()
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     assert has_library("libElsewhere.so.1", tmp_path / "no cache")
+
+
+@pytest.mark.parametrize("program", [PROVIDER.producer, PROVIDER.verifier], ids=lambda one: str(one.name))
+def test_a_loaded_host_has_one_thread(program: HostProgram) -> None:
+    # Only a process without other threads can be forked for each job.
+    code = "import importlib, os\n" + "".join(
+        f"importlib.import_module({name!r})\n" for name in program.preload
+    )
+    assert (
+        _python(code + "print('threads', len(os.listdir('/proc/self/task')))").splitlines()[-1] == "threads 1"
+    )
