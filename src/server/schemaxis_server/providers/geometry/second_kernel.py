@@ -17,7 +17,7 @@ import manifold3d
 import numpy as np
 from manifold3d import Manifold, Mesh64, OpType
 
-from schemaxis_server.providers.geometry import closed_form, mesh
+from schemaxis_server.providers.geometry import closed_form, mesh, vectors
 from schemaxis_server.providers.geometry.profiles import polygon_points, signed_area
 from schemaxis_server.providers.geometry.sections import Polygon, Section
 from schemaxis_server.providers.order import execution_order
@@ -124,20 +124,20 @@ def _node(operation: str, options: Mapping[str, Any], inputs: Sequence[Manifold]
     if operation == "translate":
         return first.translate(options["offset"])
     if operation == "rotate":
-        turn = closed_form.rotation(closed_form.direction(options["axis"]), math.radians(options["angle"]))
+        turn = vectors.rotation(vectors.direction(options["axis"]), math.radians(options["angle"]))
         return _about(first, turn, options["center"])
     if operation == "mirror":
-        return _about(first, closed_form.reflection(options["plane"]), options["center"])
+        return _about(first, vectors.reflection(options["plane"]), options["center"])
     if operation == "scale":
         return _about(first, np.eye(3) * options["factor"], options["center"])
     if operation == "linearPattern":
-        step = np.array(closed_form.direction(options["direction"])) * options["spacing"]
+        step = np.array(vectors.direction(options["direction"])) * options["spacing"]
         return _together([first.translate((step * index).tolist()) for index in range(options["count"])])
     if operation == "polarPattern":
-        axis = closed_form.direction(options["axis"])
+        axis = vectors.direction(options["axis"])
         angles = closed_form.polar_angles(options)
         return _together(
-            [_about(first, closed_form.rotation(axis, angle), options["center"]) for angle in angles]
+            [_about(first, vectors.rotation(axis, angle), options["center"]) for angle in angles]
         )
     kinds = {"union": OpType.Add, "cut": OpType.Subtract, "intersect": OpType.Intersect}
     return Manifold.batch_boolean(list(inputs), kinds[operation])

@@ -11,6 +11,7 @@ from pathlib import Path
 from schemaxis_server.native.contract import HostProgram
 from schemaxis_server.providers.contract import Engine, JsonObject, Manifest, ResolvedDocument
 from schemaxis_server.providers.geometry import rules, vocabulary
+from schemaxis_server.providers.geometry.descriptions import SCOPE
 from schemaxis_server.providers.schema import document_schema, operation_schema
 
 VERSION = "schemaxis.occt/1"
@@ -24,7 +25,7 @@ MANIFEST = Manifest(
     summary="Builds exact solids from primitives, sweeps, transforms, features, patterns and booleans; "
     "measures "
     "them and publishes STEP, STL and BREP. Lengths are in mm, angles in degrees.",
-    scope=vocabulary.SCOPE,
+    scope=SCOPE,
     operations=vocabulary.operations(VERSION),
     quantities=vocabulary.QUANTITIES,
     publishes=vocabulary.PUBLISHES,
