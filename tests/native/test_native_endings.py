@@ -8,12 +8,13 @@ import signal
 import time
 
 import pytest
+from schemaxis_server.faults import Fault
 from schemaxis_server.native import procfs, supervision
 from schemaxis_server.native.contract import End
 from schemaxis_server.native.pool import HostPool
 
 from native.conftest import MakeJob
-from native.watching import eventually, fresh_token, living, program
+from native.watching import eventually, fresh_token, living, program, until
 
 
 def init_of(worker: int) -> int:
@@ -206,7 +207,7 @@ async def test_a_hung_zygote_costs_the_run_its_time_and_no_more(
     outcome = await job(program("echo"), deadline_seconds=0.3).on(pool)
     assert outcome.end is End.DEADLINE
     assert outcome.tree_empty
-    assert eventually(lambda: procfs.look(zygote) is None)
+    await until(lambda: procfs.look(zygote) is None)
 
 
 async def test_a_caller_that_is_cancelled_itself_leaves_nothing(pool: HostPool, job: MakeJob) -> None:
@@ -235,3 +236,28 @@ async def test_runs_side_by_side_do_not_touch_each_other(pool: HostPool, job: Ma
     works[2].cancel.set()
     assert (await running[2]).tree_empty
     assert living(tokens[2]) == []
+
+
+async def test_closing_ends_what_runs_and_refuses_what_comes(pool: HostPool, job: MakeJob) -> None:
+    token = fresh_token()
+    work = job(program("escape"), {"tokens": [token], "then": "wait"})
+    running = work.begin(pool)
+    await work.listener.line("escaped")
+    await asyncio.gather(pool.close(), pool.close())
+    outcome = await asyncio.wait_for(running, 1)
+    assert outcome.end is End.LOST
+    assert outcome.tree_empty
+    assert living(token) == []
+    await pool.close()
+    with pytest.raises(Fault) as caught:
+        await job(program("echo")).on(pool)
+    assert caught.value.code == "SHUTTING_DOWN"
+
+
+async def test_a_probe_tells_the_containment_without_a_host(pool: HostPool, namespaces: bool) -> None:
+    found = await pool.containment()
+    assert "no-new-privileges" in found.hardening
+    assert "parent-death-signal" in found.hardening
+    if not namespaces:
+        assert found.level == "subreaper"
+    assert pool.stats() == {}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from schemaxis_server.faults import Fault
+from schemaxis_server.native import supervision
 from schemaxis_server.native.contract import End
 from schemaxis_server.native.hostkit import Kit
 from schemaxis_server.native.pool import HostPool
@@ -203,6 +207,28 @@ async def test_a_file_beyond_the_limit_is_a_failure(pool: HostPool, job: MakeJob
     assert (await work.on(pool)).exit_code == 1
     assert work.json("failure.json")["code"] == "NATIVE_FAILURE"
     assert (work.directory / "big").stat().st_size <= 1_000_000
+
+
+async def test_a_run_without_its_directory_starts_nothing(pool: HostPool, job: MakeJob) -> None:
+    work = job(program("echo"))
+    with pytest.raises(FileNotFoundError):
+        await pool.run(replace(work.run, directory=work.directory / "missing"), work.listener, work.cancel)
+    assert work.listener.pids == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+async def test_no_room_for_the_logs_is_a_full_storage(
+    pool: HostPool, job: MakeJob, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(supervision, "OutputLog", no_room)
+    with pytest.raises(Fault) as caught:
+        await job(program("echo")).on(pool)
+    assert caught.value.code == "STORAGE_FULL"
+    monkeypatch.undo()
+    assert (await job(program("echo")).on(pool)).exit_code == 0
 
 
 def test_a_kit_in_a_plain_process_drops_progress(tmp_path: Path) -> None:

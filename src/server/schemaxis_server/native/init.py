@@ -198,21 +198,23 @@ class _Init:
 
     def _reap(self) -> bool | None:
         """Reap what has ended. True once no child is left; None when the worker has just ended."""
-        result: bool | None = False
+        leader_ended = False
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 self._report({"event": "empty", **_usage_below()})
                 return True
-            if not pid:
-                return result
             if pid == self._worker:
-                code = os.waitstatus_to_exitcode(status)
-                self._report({"event": "exit", "code": code})
-                # What the leader leaves behind is asked to go, then made to.
-                self._stop(self._grace)
-                result = None
+                leader_ended = True
+                self._report({"event": "exit", "code": os.waitstatus_to_exitcode(status)})
+            elif not pid:
+                break
+        if not leader_ended:
+            return False
+        # What the leader leaves behind is asked to go, then made to.
+        self._stop(self._grace)
+        return None
 
     def _report(self, message: dict[str, Any]) -> None:
         if self._job is not None:

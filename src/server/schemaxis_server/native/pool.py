@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 _SHORT_LIFE_SECONDS = 10.0
 _SHORT_LIVES = 3
 _CLOSE_SECONDS = 5.0
+_NOTICE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,11 @@ class HostPool:
         await self._obtain(program)
 
     async def run(self, run: Run, listener: Listener, cancel: asyncio.Event) -> Outcome:
-        """Run a host to its end; see ``contract.Supervisor``. Raises also ``SHUTTING_DOWN``."""
+        """Run a host to its end; see ``contract.Supervisor``.
+
+        Raises ``Fault`` also with ``SHUTTING_DOWN``, and with ``STORAGE_FULL`` when the run's
+        directory cannot take its logs; nothing was started then.
+        """
         began = time.monotonic()
         if cancel.is_set():
             return never_started(End.CANCELLED, began)
@@ -99,10 +104,17 @@ class HostPool:
                 obtained = await self._obtain_in_time(run, cancelled, began)
                 if isinstance(obtained, Outcome):
                     return obtained
-                outcome = await self._attempt(run, listener, cancelled, began, *obtained)
-                if outcome is not None:
+                host, warm = obtained
+                attempt = Attempt(run, listener, host, warm=warm, began=began)
+                outcome = await self._attempt(attempt, cancelled)
+                if outcome.end is not End.LOST or outcome.containment:
                     return outcome
-            return never_started(End.LOST, began, "the host ended twice before it took the job")
+                # No worker was given the job, so that another host may try. A host that is there
+                # all the same could not fork, and would not the next time.
+                await asyncio.wait({host.ended}, timeout=_NOTICE_SECONDS)
+                if not host.ended.done():
+                    break
+            return never_started(End.LOST, began, "no host could take the job; the service's log says why")
         finally:
             cancelled.cancel()
             self._runs.discard(finished)
@@ -135,25 +147,11 @@ class HostPool:
         if self._runs:
             await asyncio.wait(set(self._runs), timeout=_CLOSE_SECONDS)
 
-    async def _attempt(
-        self,
-        run: Run,
-        listener: Listener,
-        cancelled: asyncio.Future[Any],
-        began: float,
-        host: Host,
-        warm: bool,
-    ) -> Outcome | None:
-        """One attempt on a host; None when the host was gone before it took the job."""
-        attempt = Attempt(run, listener, host, warm=warm, began=began)
+    async def _attempt(self, attempt: Attempt, cancelled: asyncio.Future[Any]) -> Outcome:
         try:
-            if not attempt.submit():
-                return None
-            self._slots[run.program.name].jobs += 1
-            outcome = await attempt.outcome(cancelled)
-            if outcome.end is End.LOST and not outcome.containment:
-                return None
-            return outcome
+            attempt.submit()
+            self._slots[attempt.program.name].jobs += 1
+            return await attempt.outcome(cancelled)
         except BaseException:
             # The caller was cancelled itself: leave no process behind, then go.
             await asyncio.shield(asyncio.ensure_future(attempt.abandon()))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
+import functools
 import os
 import signal
 import socket
@@ -12,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from schemaxis_server.faults import Fault
 from schemaxis_server.native import channel, sweep
 from schemaxis_server.native.contract import End, Listener, Outcome, Run
 from schemaxis_server.native.host import Host
@@ -35,6 +39,7 @@ class Attempt:
     """
 
     def __init__(self, run: Run, listener: Listener, host: Host, *, warm: bool, began: float) -> None:
+        self.program = run.program
         self._run = run
         self._listener = listener
         self._host = host
@@ -48,28 +53,37 @@ class Attempt:
         self._init_handle = -1
         self._tree_gone: asyncio.Future[bool] | None = None
         self._containment = ""
+        self._handed = False
         self._exit: int | None = None
         self._stopped: End | None = None
         self._lost = ""
         self._empty: dict[str, Any] | None = None
-        limit = run.limits.output_bytes
-        self._outputs = [
-            OutputLog(
-                loop, run.directory / "stdout.log", limit, lambda lines: listener.lines("stdout", lines)
-            ),
-            OutputLog(
-                loop, run.directory / "stderr.log", limit, lambda lines: listener.lines("stderr", lines)
-            ),
-        ]
-        self._progress = ProgressFeed(loop, listener.progress)
+        self._opened = contextlib.ExitStack()
+        self._outputs: list[OutputLog] = []
+        with self._opened:
+            for stream in ("stdout", "stderr"):
+                self._outputs.append(self._open_log(stream))
+            self._progress = ProgressFeed(loop, listener.progress)
+            self._opened.callback(self._progress.close)
+            self._opened = self._opened.pop_all()
+
+    def _open_log(self, stream: str) -> OutputLog:
+        path = self._run.directory / f"{stream}.log"
+        deliver = functools.partial(self._listener.lines, stream)
+        try:
+            log = OutputLog(self._loop, path, self._run.limits.output_bytes, deliver)
+        except OSError as problem:
+            raise _unwritable(problem) from problem
+        self._opened.callback(log.close)
+        return log
 
     @property
     def started(self) -> bool:
         """Whether the job was handed to a worker. If not, another attempt repeats nothing."""
         return self._init_handle >= 0
 
-    def submit(self) -> bool:
-        """Hand the job to the zygote; False when that is gone."""
+    def submit(self) -> None:
+        """Hand the job to the zygote. One that is gone makes a lost run without a worker."""
         run = self._run
         limits = asdict(run.limits)
         message = {
@@ -86,11 +100,10 @@ class Attempt:
         near.setblocking(False)
         self._job = near
         with far:
-            accepted = self._host.submit(message, [far.fileno(), *(pipe.write_end for pipe in pipes)])
+            self._handed = self._host.submit(message, [far.fileno(), *(pipe.write_end for pipe in pipes)])
         for pipe in pipes:
             pipe.give_away()
         self._loop.add_reader(near, self._hear)
-        return accepted
 
     async def outcome(self, cancel: asyncio.Future[Any]) -> Outcome:
         """Wait for the end of the tree, stopping it when ``cancel`` is done or time is up."""
@@ -121,6 +134,8 @@ class Attempt:
 
     async def abandon(self) -> None:
         """Kill the tree and wait, in bounded time, until it is gone."""
+        if not self._handed:
+            return
         if self._job is not None:
             channel.tell(self._job, {"command": "kill"})
         await asyncio.wait({self._gone}, timeout=_OVERDUE_SECONDS)
@@ -132,9 +147,7 @@ class Attempt:
         """Release everything. What still lived would lose its socket, and be killed by its init."""
         self._hang_up()
         self._forget_init()
-        for output in self._outputs:
-            output.close()
-        self._progress.close()
+        self._opened.close()
 
     def _stop(self, end: End) -> None:
         """Ask the init to end the tree; with patience while the leader lives, at once after it."""
@@ -237,6 +250,17 @@ class Attempt:
 
 
 def prepare(directory: Path) -> None:
-    """Make what a worker expects to find in its run directory."""
-    for name in ("tmp", "home"):
-        (directory / name).mkdir(mode=0o700, exist_ok=True)
+    """Make what a worker expects to find in its run directory. Raises ``Fault("STORAGE_FULL")``."""
+    try:
+        for name in ("tmp", "home"):
+            (directory / name).mkdir(mode=0o700, exist_ok=True)
+    except OSError as problem:
+        raise _unwritable(problem) from problem
+
+
+def _unwritable(problem: OSError) -> Exception:
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Fault(
+            "STORAGE_FULL", "There is no room for the run's files; free space or inodes and try again"
+        )
+    return problem
