@@ -9,14 +9,12 @@ from schemaxis_server.providers.contract import JsonObject
 SCOPE = "domain/geometry"
 
 EXACT = (
-    "Volume, area, bounding box and centre against closed forms to 1e-9; flat-faced documents rebuilt by "
-    "a second "
-    "kernel to 1e-9, curved ones to the stated tolerance; STEP, BREP and STL read again."
+    "Volume, area, bounding box and centre against closed forms to 1e-9; flat-faced documents rebuilt by a "
+    "second kernel to 1e-9, curved ones to the stated tolerance; STEP, BREP and STL read again."
 )
 SAME_FAMILY = (
     "No second kernel has this operation: the document is rebuilt in a fresh process by the same kernel "
-    "family, "
-    "a weak check; STEP, BREP and STL are read again."
+    "family, a weak check; STEP, BREP and STL are read again."
 )
 
 

@@ -115,8 +115,7 @@ def features(version: str) -> tuple[Operation, ...]:
             "fillet",
             "Fillet",
             "The input with edges rounded. The radius must leave room: less than half of the shortest "
-            "distance "
-            "between two rounded edges.",
+            "distance between two rounded edges.",
             {"radius": s.size("Radius of the rounding."), "edges": s.edges("Which edges.")},
             {"radius": 1, "edges": {"parallelTo": "z"}},
             *("round", "rounding", "rounded", "smooth", "blend", "radius"),
@@ -186,8 +185,7 @@ def patterns(version: str) -> tuple[Operation, ...]:
             "polarPattern",
             "Polar pattern",
             "The input repeated about an axis. Over 360 degrees the copies divide the turn equally; over "
-            "less, the "
-            "first and the last stand at its ends.",
+            "less, the first and the last stand at its ends.",
             {
                 "axis": s.direction("The direction of the axis.", "z"),
                 "angle": s.angle("The whole turn that the copies fill.", 360),
@@ -227,8 +225,8 @@ def booleans(version: str) -> tuple[Operation, ...]:
         boolean(
             "union",
             "Union",
-            "Everything that is in any of the inputs. Inputs that do not touch stay separate solids, and the "
-            "result counts them.",
+            "Everything that is in any of the inputs. Inputs that do not touch stay separate solids, and "
+            "the result counts them.",
             "The solids to unite.",
             *("fuse", "join", "add", "merge", "combine", "unite", "sum"),
         ),

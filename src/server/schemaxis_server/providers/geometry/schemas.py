@@ -146,8 +146,7 @@ def edges(description: str) -> Schema:
         "default": "all",
         "description": f"{description} all, or a selector such as "
         '{"parallelTo": "z"}, {"onFace": "+z"}, {"curve": "circle"}, {"nearTo": [10, 0, 5]}. Several keys '
-        "in one "
-        "selector narrow it; a list of selectors takes the edges of each.",
+        "in one selector narrow it; a list of selectors takes the edges of each.",
     }
 
 

@@ -59,8 +59,7 @@ def primitives(version: str) -> tuple[Operation, ...]:
             "cone",
             "Cone",
             "A cone or a truncated cone on the z axis, from z = 0 up to its height. Radii may be equal or "
-            "one of "
-            "them 0, not both 0.",
+            "one of them 0, not both 0.",
             {
                 "radius1": s.size_or_zero("Radius at z = 0; 0 for a tip there."),
                 "radius2": s.size_or_zero("Radius at the top; 0 for a tip there."),
@@ -122,8 +121,7 @@ def sweeps(version: str) -> tuple[Operation, ...]:
         Operation(
             name="revolve",
             title="Revolution",
-            purpose="A closed profile in the xz plane, turned about the z axis. Points of the profile are "
-            "[x, z] "
+            purpose="A closed profile in the xz plane, turned about the z axis. Points of the profile are [x, z] "
             "with x ≥ 0: the distance from the axis, then the height. It starts at +x and turns towards +y.",
             scope=f"{SCOPE}/sweeps",
             min_inputs=0,
@@ -161,8 +159,7 @@ def import_step(version: str) -> Operation:
     return Operation(
         name="importSTEP",
         title="Import STEP",
-        purpose="The solids of a STEP file that an earlier, verified job published. Leave file null and "
-        "bind a "
+        purpose="The solids of a STEP file that an earlier, verified job published. Leave file null and bind a "
         "geometry/step resource to it when planning.",
         scope=f"{SCOPE}/exchange",
         min_inputs=0,

@@ -51,8 +51,7 @@ def second_kernel_check(document: Mapping[str, Any], observed: Mapping[str, Any]
         return check(name, scope, engine, expected, observed, Tolerances.relative(expected, EXACT))
     scope = (
         f"The document rebuilt by another kernel with {rebuilt.resolution // 2} and {rebuilt.resolution} "
-        f"facets "
-        "to a turn and extrapolated."
+        "facets to a turn and extrapolated."
     )
     return check(name, scope, engine, expected, observed, _facet_tolerances(rebuilt))
 

@@ -75,8 +75,8 @@ def write_step(shape: Shape, path: Path, name: str, enclosed: float) -> None:
         if again is not None and abs(volume(again) - enclosed) <= _READ_AGAIN * enclosed:
             return
     raise UnsupportedInput(
-        f"STEP cannot hold the shape of {name} faithfully; a cut through the pole or the seam of a round face is "
-        "the usual cause. Turn or move one of the bodies slightly."
+        f"STEP cannot hold the shape of {name} faithfully; a cut through the pole or the seam of a round "
+        "face is the usual cause. Turn or move one of the bodies slightly."
     )
 
 

@@ -22,17 +22,15 @@ MANIFEST = Manifest(
     name="occt",
     version=VERSION,
     title="Solid modelling with Open CASCADE",
-    summary="Builds exact solids from primitives, sweeps, transforms, features, patterns and booleans; "
-    "measures "
+    summary="Builds exact solids from primitives, sweeps, transforms, features, patterns and booleans; measures "
     "them and publishes STEP, STL and BREP. Lengths are in mm, angles in degrees.",
     scope=SCOPE,
     operations=vocabulary.operations(VERSION),
     quantities=vocabulary.QUANTITIES,
     publishes=vocabulary.PUBLISHES,
-    verification="Closed forms where there are any, a rebuild with manifold3d where it has the "
-    "operations, the "
-    "published STEP and BREP read again in a fresh process, the STL integrated as a mesh. Fillets, chamfers, "
-    "shells and imports are rebuilt by the same kernel family only, which each report says.",
+    verification="Closed forms where there are any, a rebuild with manifold3d where it has the operations, the published "
+    "STEP and BREP read again in a fresh process, the STL integrated as a mesh. Fillets, chamfers, shells "
+    "and imports are rebuilt by the same kernel family only, which each report says.",
 )
 
 _FOLDER = "schemaxis_server.providers.occt"

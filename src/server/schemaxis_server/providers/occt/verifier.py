@@ -89,8 +89,8 @@ class _Report:
             self.checks.append(self._read_again(kind, read, observed, output))
         surface = self._stl(observed, output, flat)
         self.not_covered.append(
-            f"{output}: validity (a shape free of self-intersections) is the kernel's own judgement, asked again in "
-            "a fresh process."
+            f"{output}: validity (a shape free of self-intersections) is the kernel's own judgement, asked "
+            "again in a fresh process."
         )
         if surface is not None and self.draws:
             self._draw(surface, output)
@@ -155,8 +155,7 @@ class _Report:
         if not flat:
             self.not_covered.append(
                 f"{output}: how far each triangle of the STL lies from the round surface; its closure, "
-                f"volume and "
-                "bounds were checked."
+                "volume and bounds were checked."
             )
         return surface
 
@@ -221,13 +220,12 @@ def _weaknesses(needed: Mapping[str, Mapping[str, Any]], output: str, lone: Sequ
             )
         else:
             said.append(
-                f"{output}: the {operation} of {names} by an independent kernel; only the same kernel "
-                f"family rebuilt it."
+                f"{output}: the {operation} of {names} by an independent kernel; only the same kernel family "
+                "rebuilt it."
             )
     if not lone:
         said.append(
-            f"{output}: its round faces beyond the stated tolerance of the second kernel; down to 1e-9 "
-            f"only the "
-            "same kernel family rebuilt it."
+            f"{output}: its round faces beyond the stated tolerance of the second kernel; down to 1e-9 only "
+            "the same kernel family rebuilt it."
         )
     return said
