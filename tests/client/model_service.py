@@ -122,6 +122,7 @@ class Model:
     """Set to let watches of unfinished jobs end."""
     watch_ended: threading.Event = field(default_factory=threading.Event)
     """Set when a watch was given up by its client."""
+    verify_began: threading.Event = field(default_factory=threading.Event)
     read_began: threading.Event = field(default_factory=threading.Event)
 
     def given_up(self) -> None:
@@ -332,6 +333,9 @@ class JobService(job_pb2_grpc.JobServiceServicer):
 
     def VerifyJob(self, request: Any, context: Any) -> job_pb2.VerifyJobResponse:
         self.model.enter("VerifyJob", request, context)
+        if self.model.job_state == job_pb2.JOB_STATE_RUNNING:
+            self.model.verify_began.set()
+            self.model.hold.wait()
         check = job_pb2.Check(
             name="volume", scope="body", engine="other 1", passed=True, expected_json="1000", tolerance="1e-9"
         )
@@ -414,6 +418,8 @@ class ResourceService(resource_pb2_grpc.ResourceServiceServicer):
         trouble = self.model.enter("ReadResource", request, context)
         self.model.read_began.set()
         resource, data = self.model.resources[request.resource_id]
+        if request.offset > len(data):
+            abort(context, refusal("OUT_OF_RANGE", grpc.StatusCode.OUT_OF_RANGE, size=len(data)))
         end = request.offset + request.length if request.HasField("length") else len(data)
         offset, index = request.offset, 0
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import hashlib
 import threading
 import time
@@ -12,6 +13,7 @@ import grpc
 import pytest
 import schemaxis
 import schemaxis.aio
+from schemaxis._download import PartFile
 from schemaxis.errors import (
     ClientClosed,
     ConnectionLost,
@@ -113,6 +115,32 @@ def test_a_server_that_stays_away(workspace: Path, service: ModelService) -> Non
             list(job.watch())
         with pytest.raises(ConnectionLost):
             list(client.tasks.list())
+
+
+def test_a_server_in_trouble_is_not_stormed(workspace: Path, service: ModelService) -> None:
+    with schemaxis.connect(workspace, patience_seconds=0.3) as client:
+        job = client.tasks.create("x", ["model"]).plan(DOCUMENT).execute()
+        for method in ("WatchJob", "GetJob"):
+            trouble = refusal("SHUTTING_DOWN", grpc.StatusCode.UNAVAILABLE)
+            service.model.troubles[method].extend([trouble] * 1000)
+        with pytest.raises(Unavailable):
+            list(job.watch())
+        with pytest.raises(Unavailable):
+            job.refresh()
+        assert 3 <= len(service.model.asked("WatchJob")) <= 7
+        assert 3 <= len(service.model.asked("GetJob")) <= 7
+
+
+async def test_a_server_in_trouble_is_not_stormed_with_asyncio(
+    workspace: Path, service: ModelService
+) -> None:
+    async with schemaxis.aio.connect(workspace, patience_seconds=0.3) as client:
+        job = await (await (await client.tasks.create("x", ["model"])).plan(DOCUMENT)).execute()
+        trouble = refusal("SHUTTING_DOWN", grpc.StatusCode.UNAVAILABLE)
+        service.model.troubles["WatchJob"].extend([trouble] * 1000)
+        with pytest.raises(Unavailable):
+            await anext(job.watch())
+        assert 3 <= len(service.model.asked("WatchJob")) <= 7
 
 
 def test_a_gap_is_mended_once_and_then_told(job: schemaxis.Job, model: Model) -> None:
@@ -306,6 +334,28 @@ async def test_a_client_closed_while_a_task_waits(workspace: Path, service: Mode
         await job.refresh()
 
 
+async def test_a_client_closed_during_a_call(workspace: Path, service: ModelService) -> None:
+    client = await schemaxis.aio.connect(workspace)
+    job = await (await (await client.tasks.create("x", ["model"])).plan(DOCUMENT)).execute()
+    service.model.job_state = job_pb2.JOB_STATE_RUNNING
+    task = asyncio.create_task(job.verify())
+    assert await asyncio.to_thread(service.model.verify_began.wait, 10)
+    await client.close()
+    with pytest.raises(ClientClosed):
+        await task
+
+
+async def test_a_task_cancelled_during_a_call(ajob: schemaxis.aio.Job, model: Model) -> None:
+    model.job_state = job_pb2.JOB_STATE_RUNNING
+    task = asyncio.create_task(ajob.verify())
+    assert await asyncio.to_thread(model.verify_began.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    model.hold.set()
+    assert (await ajob.refresh()).state.is_terminal
+
+
 def mesh_of(job: schemaxis.Job) -> schemaxis.Resource:
     return next(resource for resource in job.resources if resource.name == "body.stl")
 
@@ -360,12 +410,32 @@ def test_wrong_bytes_are_not_kept(job: schemaxis.Job, model: Model, tmp_path: Pa
 
 
 def test_two_downloads_of_one_file(job: schemaxis.Job, tmp_path: Path) -> None:
-    from schemaxis._download import PartFile
-
     mesh = mesh_of(job)
     with PartFile(tmp_path / "mesh", mesh.sha256, mesh.size_bytes), pytest.raises(DownloadBusy):
         mesh.save(tmp_path / "mesh")
     assert mesh.save(tmp_path / "mesh").read_bytes() == MESH
+
+
+def test_a_part_that_got_its_name_before_it_was_locked(
+    job: schemaxis.Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another download ends between opening and locking: the finished file must not be written to."""
+    mesh, path, lock = mesh_of(job), tmp_path / "mesh", fcntl.flock
+    calls: list[int] = []
+
+    def late(descriptor: int, operation: int) -> None:
+        if not calls:
+            path.with_name("mesh.part").replace(path)
+            path.chmod(0o444)
+        calls.append(descriptor)
+        lock(descriptor, operation)
+
+    path.with_name("mesh.part").write_bytes(b"finished by the other download")
+    monkeypatch.setattr(fcntl, "flock", late)
+    with PartFile(path, mesh.sha256, mesh.size_bytes) as part:
+        part.write(b"new")
+    assert len(calls) == 2
+    assert path.read_bytes() == b"finished by the other download"
 
 
 def test_a_part_that_is_a_link_is_refused(job: schemaxis.Job, tmp_path: Path) -> None:

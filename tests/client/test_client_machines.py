@@ -9,8 +9,11 @@ import math
 import pickle
 from typing import Any
 
+import grpc
 import pytest
+from google.protobuf import any_pb2
 from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 from schemaxis import _json, errors, models
@@ -19,6 +22,7 @@ from schemaxis._codec import jobs as job_codec
 from schemaxis._codec import tasks as task_codec
 from schemaxis._evidence import Look, whole_value
 from schemaxis._retry import Patience
+from schemaxis._status import error_of
 from schemaxis._watch import WatchMachine
 from schemaxis.errors import ConnectionLost, SchemaxisError, UnexpectedAnswer, WaitTimeout
 from schemaxis.models import Criterion, EndReason, Goal, JobState, Observation, ObservationMode
@@ -270,6 +274,38 @@ def test_every_fault_code_has_its_family() -> None:
     assert len(drawn) > 20
     for kind in drawn:
         assert kind.__name__ in (errors.__doc__ or ""), "the drawing names every class"
+
+
+class Refused:
+    """The end of a call with these details in its trailing metadata."""
+
+    def __init__(self, *details: Message) -> None:
+        packed = []
+        for detail in details:
+            packed.append(any_pb2.Any())
+            packed[-1].Pack(detail)
+        status = status_pb2.Status(code=9, message="Do this.", details=packed)
+        self.metadata = [("grpc-status-details-bin", status.SerializeToString())]
+
+    def code(self) -> grpc.StatusCode:
+        return grpc.StatusCode.FAILED_PRECONDITION
+
+    def details(self) -> str:
+        return "Do this."
+
+    def trailing_metadata(self) -> list[tuple[str, bytes]]:
+        return self.metadata
+
+
+def test_a_status_with_its_reason_alone_is_a_fault() -> None:
+    foreign = error_details_pb2.ErrorInfo(domain="elsewhere", reason="NOT_FOUND")
+    assert isinstance(error_of(Refused(foreign)), UnexpectedAnswer)
+    ours = error_details_pb2.ErrorInfo(domain="schemaxis", reason="STALE_PLAN")
+    error = error_of(Refused(foreign, ours))
+    assert (type(error), error.code, error.message) == (errors.Stale, "STALE_PLAN", "Do this.")
+    refused = Refused(ours)
+    refused.metadata = [("grpc-status-details-bin", b"\xff\xff")]
+    assert isinstance(error_of(refused), UnexpectedAnswer)
 
 
 def test_a_document_s_problems_are_listed() -> None:
