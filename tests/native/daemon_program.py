@@ -23,7 +23,8 @@ async def main() -> None:
     job = Job(Path(directory) / "job", host, json.loads(request))
     running = job.begin(pool)
     if preload:
-        await until(lambda: bool(list((Path(directory) / "run").glob("process-*"))))
+        log = Path(directory) / "run" / "host-test.log"
+        await until(lambda: log.exists() and b"loading" in log.read_bytes())
     else:
         await job.listener.line("escaped")
     sys.stdout.write("ready\n")

@@ -1,5 +1,7 @@
-"""An engine whose import never ends."""
+"""An engine whose import never ends, and says so first."""
 
+import os
 import time
 
+os.write(2, b"loading\n")
 time.sleep(600)

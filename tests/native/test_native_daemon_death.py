@@ -43,7 +43,7 @@ def test_a_killed_daemon_takes_all_with_it(tmp_path: Path, namespaces: bool, pre
     daemon.communicate()
 
     def left() -> list[procfs.Process]:
-        found = [procfs.look(process.pid) for process in below]
-        return [process for process in found if process is not None and process in below and process.alive]
+        found = [(then, procfs.look(then.pid)) for then in below]
+        return [now for then, now in found if now is not None and then.same(now) and now.alive]
 
     assert eventually(lambda: not left() and not any(living(token) for token in tokens), 2), left()

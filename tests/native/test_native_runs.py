@@ -189,7 +189,7 @@ async def test_a_descriptor_that_the_engine_opened_stays_open(pool: HostPool, jo
 async def test_every_job_draws_other_random_numbers(pool: HostPool, job: MakeJob) -> None:
     drawn: list[float] = []
     for _ in range(3):
-        work = job(program("draw", "numpy"))
+        work = job(program("draw", "numpy.random"))
         await work.on(pool)
         drawn += work.json()["values"]
     assert len(drawn) == 6

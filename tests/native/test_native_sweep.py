@@ -132,3 +132,22 @@ def test_a_name_with_parentheses_is_read_right(tmp_path: Path, started: list[Sta
     process = procfs.look(child.pid)
     assert process is not None
     assert (process.parent, process.alive) == (os.getpid(), True)
+
+
+def test_a_subreaper_ends_what_escaped_from_its_children() -> None:
+    token = fresh_token()
+    code = (
+        "import subprocess, sys; from schemaxis_server.native import linux, reaping; linux.become_subreaper();"
+        "subprocess.run(['/bin/sh', '-c', 'setsid env -i /bin/sleep ' + sys.argv[1] + ' &']);"
+        "sys.stdout.write('up'); sys.stdout.flush(); sys.stdin.read(1); reaping.end_everything_below()"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code, token]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe) as reaper:
+        assert reaper.stdout is not None
+        assert reaper.stdout.read(2) == b"up"
+        # The reaper has the token among its own arguments.
+        assert eventually(lambda: len(living(token)) == 2)
+        reaper.communicate(b"x")
+        assert (reaper.returncode, living(token)) == (0, [])

@@ -10,7 +10,6 @@ import importlib
 import json
 import math
 import os
-import random
 import resource
 import signal
 import socket
@@ -116,7 +115,7 @@ def _settle(job: dict[str, Any], directory: Path) -> None:
     linux.buffer_native_output_by_line()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    random.seed()
+    # Python reseeds its own generator in every child, NumPy does not.
     generator = sys.modules.get("numpy.random")
     if generator is not None:
         generator.seed()
