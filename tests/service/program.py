@@ -10,7 +10,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from urllib.parse import quote
 
 import grpc
 from grpc_status import rpc_status
@@ -47,7 +48,7 @@ class Refused(Exception):
 
 def refusal(error: grpc.RpcError) -> Refused:
     """The fault of a refused call; asserts that the status carries one."""
-    status = rpc_status.from_call(error)
+    status = rpc_status.from_call(cast("grpc.Call", error))
     assert status is not None, error
     fault = fault_pb2.Fault()
     assert any(detail.Unpack(fault) for detail in status.details), error
@@ -93,7 +94,7 @@ class Program:
         return self.ready
 
     def connect(self) -> None:
-        self.channel = grpc.insecure_channel(f"unix:{self.ready['socket']}", options=_CHANNEL)
+        self.channel = grpc.insecure_channel(f"unix:{quote(self.ready['socket'])}", options=_CHANNEL)
         self.workspaces = workspace_pb2_grpc.WorkspaceServiceStub(self.channel)
         self.capabilities = capability_pb2_grpc.CapabilityServiceStub(self.channel)
         self.tasks = task_pb2_grpc.TaskServiceStub(self.channel)

@@ -196,9 +196,8 @@ class Attempt:
         )
 
     def _success(self) -> Ending:
-        result = self._result()
-        reports, goal = evaluate(self._task.criteria, result)
         ending = self._ending(JobState.SUCCEEDED, None)
+        reports, goal = evaluate(self._task.criteria, ending.sections["result"])
         return Ending(
             state=JobState.SUCCEEDED,
             native_state=NativeState.EXITED,
@@ -211,7 +210,7 @@ class Attempt:
                 for produced in self._produced
                 for resource in (*produced.resources, *produced.pictures)
             ),
-            sections={**ending.sections, "result": result, "criteria": reports},
+            sections={**ending.sections, "criteria": reports},
         )
 
     def _ending(self, state: JobState, fault: FaultView | None) -> Ending:
@@ -225,8 +224,7 @@ class Attempt:
         verification = self._verification()
         if verification is not None:
             sections["verification"] = verification
-        if state is not JobState.SUCCEEDED:
-            sections["result"] = {"partial": True, **self._result()}
+        sections["result"] = self._result()
         return Ending(
             state=state,
             fault=fault,

@@ -84,4 +84,4 @@ def _partial(directory: Path, plan: Plan) -> dict[str, Any]:
         except (OSError, msgspec.DecodeError, RecursionError):
             continue
         outputs.update(reported if isinstance(reported, dict) else {})
-    return {"partial": True, "outputs": outputs}
+    return {"outputs": outputs}

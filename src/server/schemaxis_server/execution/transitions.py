@@ -140,13 +140,30 @@ def finish(tx: Transaction, job_id: str, ending: Ending) -> Job:
         end_time=now(),
     )
     JOB_SHELF.put(tx, job_id, job)
-    for section, value in ending.sections.items():
+    for section, value in (ending.sections if succeeded else _unfinished(ending.sections)).items():
         put_evidence(tx, job_id, section, value)
     tx.append(job_id, events.Terminal(state, succeeded, goal, fault))
     tx.count("unfinished_jobs", -1)
     tx.count("resources", len(resources))
     _charge(tx, job, ending)
     return job
+
+
+def _unfinished(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """The evidence of a job that did not succeed, which must not read as if it had.
+
+    A cancellation may come between the last check and the commit.
+    """
+    kept = {name: value for name, value in sections.items() if name != "criteria"}
+    if "result" in kept:
+        kept["result"] = {"partial": True, **kept["result"]}
+    verification = kept.get("verification")
+    if verification is not None and verification.verified:
+        note = "The job did not succeed, so nothing that was checked is published."
+        kept["verification"] = replace(
+            verification, verified=False, not_covered=(*verification.not_covered, note)
+        )
+    return kept
 
 
 def invalidate(tx: Transaction, job_id: str, fault: FaultView) -> Job:
