@@ -61,7 +61,7 @@ class Program:
     def __init__(self, workspace: Path, *arguments: str, **environment: str) -> None:
         self.workspace = workspace
         self.barriers = workspace.parent / "barriers"
-        self.barriers.mkdir(exist_ok=True)
+        self.barriers.mkdir(parents=True, exist_ok=True)
         self.engine_file = workspace.parent / "engine"
         if not self.engine_file.exists():
             self.engine_file.write_text("1")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from schemaxis_server.execution import transitions
 from schemaxis_server.execution.events import LogWritten
@@ -15,7 +16,7 @@ from schemaxis_server.store.database import Database, Transaction
 
 log = logging.getLogger(__name__)
 
-_EVENT_BYTES = 32 * 1024
+_EVENT_CHARACTERS = 32 * 1024
 _EVENT_LINES = 256
 _PROGRESS_SECONDS = 0.1
 
@@ -30,7 +31,7 @@ class JobLog:
     def __init__(self, database: Database, job_id: str) -> None:
         self._database = database
         self._job_id = job_id
-        self._lines: deque[tuple[str, str]] = deque()
+        self._backlog: deque[_Block] = deque()
         self._progress: Progress | None = None
         self._written = Progress()
         self._wake = asyncio.Event()
@@ -47,7 +48,7 @@ class JobLog:
         self._wake.set()
 
     def lines(self, stream: str, lines: list[str]) -> None:
-        self._lines.extend((stream, line) for line in lines)
+        self._backlog.extend(_blocks(stream, lines))
         self._wake.set()
 
     def truncated(self, stream: str) -> None:
@@ -69,7 +70,7 @@ class JobLog:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._lines or self._truncated or self._progress is not None:
+            while self._backlog or self._truncated or self._progress is not None:
                 try:
                     await self._database.write(self._unit())
                 except Fault as fault:
@@ -97,19 +98,42 @@ class JobLog:
         return unit
 
     def _take_lines(self) -> LogWritten | None:
-        if not self._lines:
+        if not self._backlog:
             stream, self._truncated = self._truncated, ""
             return LogWritten(stream, (), truncated=True) if stream else None
-        stream = self._lines[0][0]
-        taken: list[str] = []
-        size = 0
-        while (
-            self._lines and self._lines[0][0] == stream and len(taken) < _EVENT_LINES and size < _EVENT_BYTES
-        ):
-            line = self._lines.popleft()[1]
-            taken.append(line)
-            size += len(line)
-        return LogWritten(stream, tuple(taken))
+        first = self._backlog.popleft()
+        texts, count, size = [first.text], first.count, len(first.text)
+        while self._backlog and self._backlog[0].stream == first.stream:
+            count += self._backlog[0].count
+            size += len(self._backlog[0].text)
+            if count > _EVENT_LINES or size > _EVENT_CHARACTERS:
+                break
+            texts.append(self._backlog.popleft().text)
+        return LogWritten(first.stream, tuple("\n".join(texts).split("\n")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines that wait to be written, as one text: a flood of short lines must not become a
+    flood of objects."""
+
+    stream: str
+    count: int
+    text: str
+
+
+def _blocks(stream: str, lines: list[str]) -> Iterator[_Block]:
+    """Lines in blocks that fit into one event; a line is at most 8 KiB."""
+    group: list[str] = []
+    size = 0
+    for line in lines:
+        if group and (len(group) == _EVENT_LINES or size + len(line) > _EVENT_CHARACTERS):
+            yield _Block(stream, len(group), "\n".join(group))
+            group, size = [], 0
+        group.append(line)
+        size += len(line)
+    if group:
+        yield _Block(stream, len(group), "\n".join(group))
 
 
 class VerifierLog:
