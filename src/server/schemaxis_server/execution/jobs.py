@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from schemaxis_server.execution import events, transitions
 from schemaxis_server.execution.engines import Engines
 from schemaxis_server.execution.idempotency import digest_of, once
+from schemaxis_server.execution.job_cache import JobCache
 from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF, TASK_SHELF, Page
 from schemaxis_server.execution.records import Job, JobState, Plan, Task, now
 from schemaxis_server.execution.unbroken import unbroken
@@ -32,6 +33,7 @@ class Jobs:
         self._database = database
         self._registry = registry
         self._engines = engines
+        self._cache = JobCache(database, self._read)
         self._cancels: dict[str, asyncio.Event] = {}
         self.enqueue: Callable[[str], None] = lambda job_id: None
         self.accepting = True
@@ -73,7 +75,7 @@ class Jobs:
 
     def get(self, job_id: str) -> Job:
         """The job as it is now. Raises ``NOT_FOUND``."""
-        return self._with_tail(JOB_SHELF.get(self._database.reader, job_id))
+        return self._cache.get(job_id)
 
     async def list(self, task_id: str | None = None, page_token: str = "", page_size: int = 50) -> Page[Job]:
         """A page of jobs, newest first."""
@@ -111,6 +113,9 @@ class Jobs:
         if job.state is JobState.CANCELLATION_REQUESTED and job_id in self._cancels:
             self._cancels[job_id].set()
         return self._with_tail(job)
+
+    def _read(self, job_id: str) -> Job:
+        return self._with_tail(JOB_SHELF.get(self._database.reader, job_id))
 
     def _with_tail(self, job: Job) -> Job:
         return replace(job, last_sequence=self._database.events.tail(job.job_id))

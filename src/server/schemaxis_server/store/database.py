@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ from schemaxis_server.store.connection import Connection
 from schemaxis_server.store.event_log import EventLog
 from schemaxis_server.store.opening import DATABASE, open_database
 from schemaxis_server.store.readers import Readers
-from schemaxis_server.store.writer import EncodeEvent, Transaction, Writer
+from schemaxis_server.store.writer import Appended, EncodeEvent, Transaction, Wake, Writer
 
 __all__ = ["Database", "Transaction"]
 
@@ -34,7 +34,8 @@ class Database:
         connection, self.workspace_id = open_database(directory, self._report_damage)
         self._readers = Readers(directory / DATABASE, self._report_damage)
         self.events = EventLog(self._readers)
-        self._writer = Writer(connection, encode_event, self.events.committed)
+        self._on_commit: list[Callable[[set[str]], None]] = []
+        self._writer = Writer(connection, encode_event, self._committed)
 
     @classmethod
     def open(cls, directory: Path, *, encode_event: EncodeEvent) -> Database:
@@ -71,6 +72,11 @@ class Database:
         """The calling thread's read-only connection, for primary-key reads on a loop. Fetch whole."""
         return self._readers.here
 
+    def on_commit(self, tell: Callable[[set[str]], None]) -> None:
+        """Have ``tell`` called with the streams that got events, after each commit and before anybody
+        is answered. It runs in the writer thread and must not block."""
+        self._on_commit.append(tell)
+
     async def scan(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``query`` off the loop, on one snapshot. It fetches its rows whole and returns no cursor."""
         return await asyncio.shield(asyncio.wrap_future(self._readers.submit(query)))
@@ -80,6 +86,12 @@ class Database:
         self._writer.close()
         self.events.close()
         self._readers.close()
+
+    def _committed(self, appended: list[Appended]) -> Iterable[Wake]:
+        streams = {event.stream for event in appended}
+        for tell in self._on_commit:
+            tell(streams)
+        return self.events.committed(appended)
 
     def _report_damage(self, table: str, id: str, reason: str) -> None:
         """Have the writer set a damaged row aside, once however often it is read."""
