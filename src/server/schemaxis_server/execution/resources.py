@@ -94,12 +94,10 @@ class Resources:
     ) -> tuple[Resource, AsyncIterator[Chunk]]:
         """The resource and its bytes in checked chunks; there is at least one, the last says so.
 
-        Raises as :meth:`read_range`. A whole read checks every piece before its first chunk.
+        Raises as :meth:`read_range`, also between chunks: each is checked just before it is handed out.
         """
         resource = self._readable(resource_id, offset)
         end = resource.size_bytes if length is None else min(resource.size_bytes, offset + length)
-        if offset == 0 and end == resource.size_bytes:
-            await self.verify(resource)
         return resource, self._chunks(resource, offset, end, chunk_bytes)
 
     async def read_whole(self, resource: Resource) -> bytes:
