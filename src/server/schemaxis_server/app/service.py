@@ -54,22 +54,20 @@ async def serve(options: Options) -> None:
             locations=configuration.load(directory).locations,
             barrier=barriers.from_environment(),
         )
+        server = Server(core)
         try:
-            server = Server(core)
             await _bind(server, path)
-            try:
-                _say_ready(path, core)
-                await stop.wait()
-                log.info("draining")
-                await server.refuse()
-            finally:
-                # The core ends its work and its streams first; then nothing waits for the grace.
-                await core.close(options.drain_seconds)
-                await server.stop(_STOP_SECONDS)
-                with contextlib.suppress(FileNotFoundError):
-                    path.unlink()
+            _say_ready(path, core)
+            await stop.wait()
+            log.info("draining")
+            await server.refuse()
         finally:
-            await core.close(0)
+            # The core ends its work and its streams first; then nothing waits for the grace.
+            await core.close(options.drain_seconds)
+            await server.stop(_STOP_SECONDS)
+            # The lock is still held, so a socket here is this one; anything else stays.
+            with contextlib.suppress(Fault):
+                socket_path.clear(path)
     log.info("stopped")
 
 

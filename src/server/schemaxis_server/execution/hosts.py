@@ -17,7 +17,7 @@ import msgspec
 
 from schemaxis_server.faults import Fault
 from schemaxis_server.native.contract import End, HostProgram, Limits, Listener, Outcome, Run, Supervisor
-from schemaxis_server.store.files import read_regular
+from schemaxis_server.store.files import read_regular, storage_error
 
 MAX_RESULT_BYTES = 4 * 1024 * 1024
 _MAX_MESSAGE_CHARACTERS = 600
@@ -90,6 +90,12 @@ class Hosts:
                 f"The process of {program.name} vanished without a report ({outcome.error or 'killed from outside'}); "
                 "execute again.",
             )
+        if not outcome.tree_empty:
+            raise Fault(
+                "NATIVE_FAILURE",
+                f"{program.name} left processes that could not be ended, so its result is not trusted; "
+                "see the service's log.",
+            )
         if outcome.signal is not None or outcome.exit_code != 0:
             raise await self._off_loop(_failure, program, directory, outcome)
         text, result = await self._off_loop(_result, program, directory)
@@ -97,8 +103,11 @@ class Hosts:
 
 
 def _prepare(directory: Path, request: dict[str, Any]) -> None:
-    directory.mkdir(parents=True, mode=0o700)
-    (directory / "request.json").write_bytes(msgspec.json.encode(request))
+    try:
+        directory.mkdir(parents=True, mode=0o700)
+        (directory / "request.json").write_bytes(msgspec.json.encode(request))
+    except OSError as error:
+        raise storage_error(error, directory) from error
 
 
 def _failure(program: HostProgram, directory: Path, outcome: Outcome) -> Fault:

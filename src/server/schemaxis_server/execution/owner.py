@@ -25,6 +25,7 @@ from schemaxis_server.store.database import Database
 log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
+_LAST_SECONDS = 20.0
 _COPIES = ("publications", "tmp", "home")
 
 
@@ -62,7 +63,11 @@ class JobOwner:
             await asyncio.wait_for(self._idle.wait(), grace_seconds)
         except TimeoutError:
             await self._shop.jobs.cancel_all(list(self._unfinished), message)
-            await self._idle.wait()
+            try:
+                await asyncio.wait_for(self._idle.wait(), _LAST_SECONDS)
+            except TimeoutError:
+                # For instance without room to write its end; the next opening tells it as interrupted.
+                log.error("a job did not end in time", extra={"jobs": list(self._unfinished)})
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -19,6 +19,7 @@ from schemaxis_server.execution.hosts import Cancelled, Deadline
 from schemaxis_server.execution.job_log import VerifierLog
 from schemaxis_server.execution.ledger import TASK_SHELF, evidence
 from schemaxis_server.execution.records import Job, JobState, Verification, now
+from schemaxis_server.execution.unbroken import background
 from schemaxis_server.execution.verification import RECEIPTS_CHECK, Subject, failure_of
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
@@ -48,7 +49,7 @@ class Reverification:
             )
         running = self._running.get(job_id)
         if running is None:
-            running = asyncio.create_task(self._verify(job), name=f"verify {job_id}")
+            running = background(self._verify(job))
             self._running[job_id] = running
             running.add_done_callback(lambda _: self._running.pop(job_id, None))
         return await asyncio.shield(running)
