@@ -211,6 +211,9 @@ class ExecutionService:
         return self._on_loop(self._core.inspection.inspect(resource_id, window or Window()))
 
     def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        if not self._thread.is_alive():
+            work.close()
+            raise Fault("SHUTTING_DOWN", "This service was closed; open the workspace anew.")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _call(self, work: Callable[[ExecutionCore], T]) -> T:

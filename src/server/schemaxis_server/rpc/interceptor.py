@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NoReturn
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc import aio
 
 from schemaxis_server.faults import CATALOGUE, Fault, FaultRecord
@@ -50,14 +51,34 @@ def _wrap(handler: Handler, method: str) -> Handler:
     if handler.response_streaming:
         return grpc.unary_stream_rpc_method_handler(
             _guard_stream(handler.unary_stream, method),
-            request_deserializer=handler.request_deserializer,
+            request_deserializer=_forgiving(handler.request_deserializer),
             response_serializer=_encoded,
         )
     return grpc.unary_unary_rpc_method_handler(
         _guard_unary(handler.unary_unary, method),
-        request_deserializer=handler.request_deserializer,
+        request_deserializer=_forgiving(handler.request_deserializer),
         response_serializer=handler.response_serializer,
     )
+
+
+def _forgiving(parse: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """A parser that answers None for bytes that are no message, so that the refusal is a fault of ours."""
+
+    def parse_or_none(data: bytes) -> Any:
+        try:
+            return parse(data)
+        except DecodeError:
+            return None
+
+    return parse_or_none
+
+
+def _parsed(request: Any) -> Any:
+    if request is None:
+        raise Fault(
+            "INVALID_REQUEST", "The bytes are no request of this method; generate stubs from the protos."
+        )
+    return request
 
 
 def _encoded(frame: Any) -> bytes:
@@ -69,7 +90,7 @@ def _guard_unary(
 ) -> Callable[[Any, Any], Awaitable[Any]]:
     async def guarded(request: Any, context: Any) -> Any:
         try:
-            validate(request)
+            validate(_parsed(request))
             return await call(request, context)
         except aio.AbortError:
             raise
@@ -83,7 +104,7 @@ def _guard_stream(call: Callable[[Any, Any], AsyncIterator[Any]], method: str) -
     async def guarded(request: Any, context: Any) -> AsyncIterator[Any]:
         frames = None
         try:
-            validate(request)
+            validate(_parsed(request))
             frames = call(request, context)
             async for frame in frames:
                 yield frame
