@@ -102,10 +102,10 @@ class JobOwner:
         log.info("job started", extra={"job": job_id})
         attempt = Attempt(self._shop, job, task, plan, self._deadline(task, plan))
         ending = await attempt.run()
+        # Before the end is written: on a full disk these may be what it needs.
+        await asyncio.to_thread(_tidy, self._shop.directory / job_id)
         await self._shop.barrier("committing")
         job = await self._finish(job_id, ending)
-        if job.state is JobState.SUCCEEDED:
-            await asyncio.to_thread(_tidy, self._shop.directory / job_id)
         log.info("job ended", extra={"job": job_id, "state": job.state.value})
 
     async def _end_unexpected(self, job_id: str, error: Exception) -> None:
@@ -155,8 +155,9 @@ class JobOwner:
 
 
 def _tidy(directory: Path) -> None:
-    """Remove what a succeeded job no longer needs: copies of stored artifacts, and scratch space."""
-    for operation in directory.iterdir():
+    """Remove what an ended attempt no longer needs: files that were or will not be taken in, and
+    scratch space. Requests, results and logs stay."""
+    for operation in directory.glob("*/"):
         for place in (operation, operation / "verify"):
             for name in _COPIES:
                 shutil.rmtree(place / name, ignore_errors=True)

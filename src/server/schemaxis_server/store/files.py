@@ -20,7 +20,7 @@ def storage_error(error: OSError, path: Path) -> Exception:
     if error.errno in _NO_ROOM:
         return Fault(
             "STORAGE_FULL",
-            f"The file system of {path.parent} has no room ({os.strerror(error.errno or 0)}); nothing was "
+            f"The file system of {path.parent.name}/ has no room ({os.strerror(error.errno or 0)}); nothing was "
             "changed. Free space or inodes and send the request again.",
         )
     return error
