@@ -49,10 +49,9 @@ pick_python() {
   return 1
 }
 
-missing=()
-has_library libGL.so.1 || missing+=(libgl1)
-command -v strace >/dev/null 2>&1 || missing+=(strace)
-[ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+has_library libGL.so.1 || apt_install libgl1
+# Only the tests of durability need it, and say so.
+command -v strace >/dev/null 2>&1 || apt_install strace || true
 
 stamp=.venv/.set-up
 wanted=$(cksum < pyproject.toml)

@@ -15,6 +15,7 @@ WIDTH, HEIGHT = 480, 360
 _SAMPLES = 2
 _MARGIN = 0.09
 _CREASE_COSINE = 0.87
+_LOOSE_ROUNDS = 8
 _BACKGROUND = np.array([0.965, 0.97, 0.975])
 _MATERIAL = np.array([0.55, 0.66, 0.78])
 _LINE = np.array([0.16, 0.21, 0.28])
@@ -145,8 +146,19 @@ def _edges(mesh: Mesh, directions: Floats) -> tuple[Integers, Integers]:
     one, other = order[:-1][same], order[1:][same]
     bend = np.einsum("ij,ij->i", directions[owner[one]], directions[owner[other]])
     broken = bend < _CREASE_COSINE
-    creases = np.column_stack([starts[one[broken]], ends[one[broken]]])
+    creases = _without_loose_ends(np.column_stack([starts[one[broken]], ends[one[broken]]]))
     return creases, np.column_stack([one[~broken], other[~broken]])
+
+
+def _without_loose_ends(creases: Integers) -> Integers:
+    """The creases that go on at both ends. A part's edges do; what ends in mid-face comes from
+    slivers of the mesh, whose normals lean."""
+    for _ in range(_LOOSE_ROUNDS):
+        kept = (np.bincount(creases.ravel())[creases] > 1).all(axis=1)
+        if kept.all():
+            break
+        creases = creases[kept]
+    return creases
 
 
 def _corner_normals(mesh: Mesh, faces: Floats, smooth: Integers) -> Floats:
