@@ -18,10 +18,11 @@ EXACT = 1e-9
 _SINGLE = 2.0**-22
 # Over 200 random round documents the extrapolated volume lay at most 4.1 times the difference between 96
 # and 192 facets off, and at most 6e-6 of itself. Four times the difference and a floor, which falls with
-# the square of the facets as the error does, leave room.
+# the square of the facets as the error does, leave room. Area and bounds converge less evenly: a thin
+# sliver between a ball and a cone was off by 3.1e-5 of its area.
 _OF_DIFFERENCE = 4.0
 _VOLUME_FLOOR = 2e-6
-_FLOOR = 1e-5
+_FLOOR = 1e-4
 _FACETS_OF_FLOORS = 192
 
 Check = dict[str, Any]

@@ -24,8 +24,9 @@ Check = dict[str, Any]
 
 _PURPOSE = "Whether the part serves its purpose: fit, strength and manufacture were not looked at."
 # A STEP file carries the free edges where round faces meet as approximations; over 400 random documents
-# they moved volume and area by up to 5e-8. Lines, circles and ellipses kept them to 3e-12.
-_FREE_EDGES = 3e-7
+# they moved volume and area by up to 5e-8, and by 4.6e-7 where spheres meet a torus. Lines, circles and
+# ellipses kept them to 3e-12. The BREP file is held to the exact figure all the same.
+_FREE_EDGES = 3e-6
 _UNREADABLE: tuple[type[Exception], ...] = (*KERNEL_FAILURES, RuntimeError)
 _KINDS = ("geometry/step", "geometry/brep", "geometry/stl")
 
