@@ -14,6 +14,7 @@ from schemaxis_server.execution.idempotency import digest_of, once
 from schemaxis_server.execution.job_cache import JobCache
 from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF, TASK_SHELF, Page
 from schemaxis_server.execution.records import Job, JobState, Plan, Task, now
+from schemaxis_server.execution.tasks import check_revision
 from schemaxis_server.execution.unbroken import unbroken
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
@@ -161,14 +162,7 @@ class Jobs:
 
 
 def _check_current(task: Task, plan: Plan, expected_revision: int) -> None:
-    if task.revision != expected_revision:
-        raise Fault(
-            "STALE_REVISION",
-            f"The task is at revision {task.revision}, not {expected_revision}; look at what changed "
-            f"and send {task.revision}.",
-            "/expected_revision",
-            revision=task.revision,
-        )
+    check_revision(task, expected_revision)
     if task.current_plan_id != plan.plan_id:
         raise Fault(
             "STALE_PLAN",

@@ -26,6 +26,7 @@ from schemaxis_server.execution.records import (
     now,
 )
 from schemaxis_server.execution.resources import Resources
+from schemaxis_server.execution.tasks import check_revision
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
 from schemaxis_server.providers.contract import Engine, Provider, ResolvedDocument
@@ -100,7 +101,7 @@ class Plans:
         if made is not None:
             return self.get(made)
         task = TASK_SHELF.get(self._database.reader, task_id)
-        _check_revision(task, expected_revision)
+        check_revision(task, expected_revision)
         document = await self._off_loop(parse_document, document_text)
         provider = self._provider_of(document)
         _check_scope(task, provider)
@@ -112,7 +113,7 @@ class Plans:
 
         def make(tx: Transaction) -> tuple[str, Plan]:
             present = TASK_SHELF.get(tx.connection, task_id)
-            _check_revision(present, expected_revision)
+            check_revision(present, expected_revision)
             PLAN_SHELF.put(tx, plan.plan_id, plan)
             moved = msgspec.structs.replace(present, revision=plan.revision, current_plan_id=plan.plan_id)
             TASK_SHELF.put(tx, task_id, moved)
@@ -219,16 +220,6 @@ class Plans:
             "/version",
             problems=[problem],
             total=1,
-        )
-
-
-def _check_revision(task: Task, expected: int) -> None:
-    if task.revision != expected:
-        raise Fault(
-            "STALE_REVISION",
-            f"The task is at revision {task.revision}, not {expected}; look at what changed and send {task.revision}.",
-            "/expected_revision",
-            revision=task.revision,
         )
 
 

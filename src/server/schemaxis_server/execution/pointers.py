@@ -47,21 +47,3 @@ def resolve(value: Any, pointer: str) -> Any:
             raise KeyError(pointer)
         value = child
     return value
-
-
-def replaced(value: Any, pointer: str, new: Any) -> Any:
-    """A copy of ``value`` in which the pointer's target is ``new``. Raises KeyError if there is none."""
-    path = tokens(pointer)
-    resolve(value, pointer)
-
-    def rebuild(part: Any, depth: int) -> Any:
-        if depth == len(path):
-            return new
-        if isinstance(part, dict):
-            return {
-                key: rebuild(child, depth + 1) if key == path[depth] else child for key, child in part.items()
-            }
-        index = int(path[depth])
-        return [rebuild(child, depth + 1) if place == index else child for place, child in enumerate(part)]
-
-    return rebuild(value, 0)

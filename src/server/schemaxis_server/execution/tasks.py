@@ -114,6 +114,18 @@ class Tasks:
                 )
 
 
+def check_revision(task: Task, expected: int) -> None:
+    """Raise ``STALE_REVISION`` unless the caller saw the task as it is."""
+    if task.revision != expected:
+        raise Fault(
+            "STALE_REVISION",
+            f"The task is at revision {task.revision}, not {expected}; look at what changed and "
+            f"send {task.revision}.",
+            "/expected_revision",
+            revision=task.revision,
+        )
+
+
 def check_budget(budget: Budget) -> None:
     """Raise ``INVALID_REQUEST`` for a budget outside its ranges, which also hold in-process."""
     for name, count in (

@@ -7,7 +7,7 @@ imports an engine; it describes a run with the frozen types below and awaits its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -112,6 +112,3 @@ class Supervisor(Protocol):
         Setting ``cancel`` stops it: TERM, ``grace_seconds``, KILL. Raises
         ``Fault("MISSING_RUNTIME")`` when the host cannot be started at all.
         """
-
-
-Checkpoint = Callable[[str], None]
