@@ -8,8 +8,9 @@ import zlib
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from schemaxis_server.providers.geometry.edges import _without_loose_ends, without_specks
 from schemaxis_server.providers.geometry.mesh import Mesh
-from schemaxis_server.providers.geometry.picture import _VIEW, HEIGHT, WIDTH, _without_loose_ends, preview
+from schemaxis_server.providers.geometry.picture import _VIEW, HEIGHT, WIDTH, preview
 
 Pixels = NDArray[np.int64]
 
@@ -92,3 +93,11 @@ def test_lines_that_end_in_mid_face_are_dropped() -> None:
     loose = [(2, 3), (3, 4), (7, 8)]
     assert _without_loose_ends(np.array(loop + loose)).tolist() == [list(edge) for edge in loop]
     assert _without_loose_ends(np.array(loose)).tolist() == []
+
+
+def test_outlines_too_small_to_be_an_edge_are_dropped() -> None:
+    points = np.array([[0, 0], [8, 0], [0, 1], [20, 20], [21, 20], [20, 21], [50, 50]], dtype=float)
+    large, speck = [[0, 1], [1, 2], [2, 0]], [[3, 4], [4, 5], [5, 3]]
+    assert without_specks(np.array(speck + large), points, 6.0).tolist() == large
+    assert without_specks(np.array(speck), points, 0.5).tolist() == speck
+    assert without_specks(np.empty((0, 2), dtype=int), points, 6.0).tolist() == []

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schemaxis_server.providers.geometry import png
+from schemaxis_server.providers.geometry import edges, png
+from schemaxis_server.providers.geometry.edges import unit
 from schemaxis_server.providers.geometry.mesh import Floats, Integers, Mesh
 
 WIDTH, HEIGHT = 480, 360
 _SAMPLES = 2
 _MARGIN = 0.09
-_CREASE_COSINE = 0.87
-_LOOSE_ROUNDS = 8
+_SPECK = 3.0 * _SAMPLES
 _BACKGROUND = np.array([0.965, 0.97, 0.975])
 _MATERIAL = np.array([0.55, 0.66, 0.78])
 _LINE = np.array([0.16, 0.21, 0.28])
@@ -23,22 +23,17 @@ _CHUNK_SAMPLES = 1_000_000
 _LARGE = 64
 
 
-def _unit(vectors: Any) -> Floats:
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 0, length, 1))
-
-
 def _view() -> Floats:
     # Looking down on the part from the front right, z upwards.
-    towards = _unit(np.array([1.0, -1.35, 1.0]))
-    right = _unit(np.cross([0, 0, 1], towards))
+    towards = unit(np.array([1.0, -1.35, 1.0]))
+    right = unit(np.cross([0, 0, 1], towards))
     return np.stack([right, np.cross(towards, right), towards])
 
 
 _VIEW = _view()
-_KEY = _VIEW @ _unit(np.array([0.35, -0.75, 1.2]))
-_FILL = _VIEW @ _unit(np.array([1.2, 0.2, 0.25]))
-_HALFWAY = _unit(_KEY + np.array([0.0, 0.0, 1.0]))
+_KEY = _VIEW @ unit(np.array([0.35, -0.75, 1.2]))
+_FILL = _VIEW @ unit(np.array([1.2, 0.2, 0.25]))
+_HALFWAY = unit(_KEY + np.array([0.0, 0.0, 1.0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,74 +124,14 @@ def _scene(mesh: Mesh) -> _Scene:
     points[:, :2] += (width / 2, height / 2)
     corners = mesh.vertices[mesh.triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    creases, smooth = _edges(mesh, _unit(faces))
-    normals = _corner_normals(mesh, faces, smooth) @ _VIEW.T
-    return _Scene(points, mesh.triangles, normals, creases)
-
-
-def _edges(mesh: Mesh, directions: Floats) -> tuple[Integers, Integers]:
-    """The edges where the surface breaks (as vertex pairs), and pairs of triangles across the others."""
-    count = len(mesh.triangles)
-    starts = mesh.triangles.T.ravel()
-    ends = mesh.triangles[:, [1, 2, 0]].T.ravel()
-    owner = np.tile(np.arange(count), 3)
-    keys = np.minimum(starts, ends) * len(mesh.vertices) + np.maximum(starts, ends)
-    order = np.argsort(keys, kind="stable")
-    same = keys[order][1:] == keys[order][:-1]
-    one, other = order[:-1][same], order[1:][same]
-    bend = np.einsum("ij,ij->i", directions[owner[one]], directions[owner[other]])
-    broken = bend < _CREASE_COSINE
-    creases = _without_loose_ends(np.column_stack([starts[one[broken]], ends[one[broken]]]))
-    return creases, np.column_stack([one[~broken], other[~broken]])
-
-
-def _without_loose_ends(creases: Integers) -> Integers:
-    """The creases that go on at both ends. A part's edges do; what ends in mid-face comes from
-    slivers of the mesh, whose normals lean."""
-    for _ in range(_LOOSE_ROUNDS):
-        kept = (np.bincount(creases.ravel())[creases] > 1).all(axis=1)
-        if kept.all():
-            break
-        creases = creases[kept]
-    return creases
-
-
-def _corner_normals(mesh: Mesh, faces: Floats, smooth: Integers) -> Floats:
-    """(m, 3, 3): at each corner the mean normal of the triangles joined to it without a crease.
-
-    Corners at the same vertex are grouped by following the smooth edges between their triangles.
-    """
-    count = len(mesh.triangles)
-    group = np.arange(3 * count)
-
-    def corner(half_edge: Any, end: int) -> Any:
-        """The corner of the half edge's triangle at its start (0) or end (1)."""
-        return (half_edge % count) * 3 + (half_edge // count + end) % 3
-
-    one, other = smooth[:, 0], smooth[:, 1]
-    links = np.concatenate(
-        [
-            np.column_stack([corner(one, 0), corner(other, 1)]),
-            np.column_stack([corner(one, 1), corner(other, 0)]),
-        ]
-    )
-    for _ in range(64):
-        lowest = np.minimum(group[links[:, 0]], group[links[:, 1]])
-        before = group.copy()
-        np.minimum.at(group, links[:, 0], lowest)
-        np.minimum.at(group, links[:, 1], lowest)
-        group = group[group]
-        if np.array_equal(before, group):
-            break
-    total = np.zeros((3 * count, 3))
-    for axis in range(3):
-        total[:, axis] = np.bincount(group, weights=np.repeat(faces[:, axis], 3), minlength=3 * count)
-    return _unit(total[group]).reshape(count, 3, 3)
+    creases, smooth = edges.split(mesh, unit(faces))
+    normals = edges.corner_normals(faces, smooth) @ _VIEW.T
+    return _Scene(points, mesh.triangles, normals, edges.without_specks(creases, points[:, :2], _SPECK))
 
 
 def _shade(normals: Any) -> Any:
     """Colour of surface points whose eye-space normals are given."""
-    normal = _unit(normals)
+    normal = unit(normals)
     key = np.clip(normal @ _KEY, 0, 1)
     fill = np.clip(normal @ _FILL, 0, 1)
     gloss = np.clip(normal @ _HALFWAY, 0, 1) ** 40
