@@ -40,6 +40,16 @@ class Refused(Exception):
     """The service refused a request; the fault is in ``args[0]``."""
 
 
+class Unexpected(Exception):
+    """The service did something else than the study expects."""
+
+
+def expect(holds: bool, what: str) -> None:
+    """Raise :class:`Unexpected` unless it holds: a demonstration must not pass over a wrong answer."""
+    if not holds:
+        raise Unexpected(f"expected {what}")
+
+
 class Bridge:
     """A session with ``schemaxis agent``: one JSON object a line, each way."""
 
@@ -70,7 +80,9 @@ class Bridge:
         self._process.stdin.write(json.dumps({"id": self._count, "method": method, "params": params}) + "\n")
         self._process.stdin.flush()
         while True:
-            reply = json.loads(self._process.stdout.readline())
+            line = self._process.stdout.readline()
+            expect(bool(line), f"an answer to {method}; the service's log is in {WORKSPACE.name}.log")
+            reply = json.loads(line)
             if "event" in reply:
                 continue
             if not reply["ok"]:
@@ -88,22 +100,33 @@ def box(height: float) -> dict[str, Any]:
     return {"version": "schemaxis.occt/1", "nodes": nodes, "output": "body"}
 
 
-def perform(
-    bridge: Bridge, task_id: str, revision: int, document: dict[str, Any]
-) -> tuple[dict[str, Any], float]:
-    """Plan and execute a document; returns the finished job and the seconds it took."""
+def perform(bridge: Bridge, task_id: str, revision: int, document: dict[str, Any]) -> dict[str, Any]:
+    """Plan and execute a document; returns the finished, verified job."""
     plan = bridge.call("plan", task_id=task_id, expected_revision=revision, document=document)
     tell("plan", f"revision {plan['revision']}, digest {plan['digest'][:12]}…")
     began = time.monotonic()
-    job = bridge.call("execute", plan_id=plan["planId"], expected_revision=plan["revision"])
-    bridge.call("watch_job", job_id=job["jobId"])
-    job = bridge.call("job", job_id=job["jobId"])
+    started = bridge.call("execute", plan_id=plan["planId"], expected_revision=plan["revision"])
+    bridge.call("watch_job", job_id=started["jobId"])
+    job: dict[str, Any] = bridge.call("job", job_id=started["jobId"])
     seconds = time.monotonic() - began
     tell(
         "execute, watch_job",
         f"{job['state']} in {seconds:.2f} s, verified {job['verified']}, goal {job['goal']}",
     )
-    return job, seconds
+    expect(job["state"] == "succeeded" and job["verified"], "a verified job")
+    return job
+
+
+def show_refusal(bridge: Bridge, code: str, method: str, /, **params: Any) -> None:
+    """Send a request that must be refused, and show why it was."""
+    try:
+        bridge.call(method, **params)
+    except Refused as refused:
+        fault = refused.args[0]
+        expect(fault["code"] == code, f"{code}, not {fault['code']}")
+        tell(method, f"refused, {code}: {fault['message']}")
+        return
+    raise Unexpected(f"expected that {method} is refused with {code}")
 
 
 def save_picture(bridge: Bridge, job: dict[str, Any], path: Path) -> None:
@@ -133,29 +156,41 @@ def study(bridge: Bridge) -> None:
         criteria=[{"pointer": "/outputs/body/volume", "operator": "equals", "value": 1500}],
     )
     tell("create_task", f"{task['taskId']}, {task['budget']['maxAttempts']} attempts")
-    job, _ = perform(bridge, task["taskId"], 0, box(5))
-    seen = bridge.call("observe", job_id=job["jobId"], section="result", pointer="/outputs/body/volume")
-    volume = seen["value"]["value"]
+    first = perform(bridge, task["taskId"], 0, box(5))
+    volume = volume_of(bridge, first)
+    expect(first["goal"] == "not-met", "a goal that is not met")
     tell("observe", f"the volume is {volume:.6g} mm³, so the height becomes 5 × {1500 / volume:.6g}")
-    job, _ = perform(bridge, task["taskId"], 1, box(5 * 1500 / volume))
+    second = perform(bridge, task["taskId"], 1, box(5 * 1500 / volume))
+    expect(second["goal"] == "met", "a goal that is met")
+    tell("observe", f"the volume is {volume_of(bridge, second):.12g} mm³")
+    show_verification(bridge, second)
+    save_picture(bridge, second, WORKSPACE / "box.png")
+    tell("observe", f"the first job still tells its volume, {volume_of(bridge, first):.6g} mm³")
+    show_refusal(bridge, "STALE_PLAN", "execute", plan_id=first["planId"], expected_revision=2)
+    show_refusal(bridge, "BUDGET_EXHAUSTED", "execute", plan_id=second["planId"], expected_revision=2)
+
+
+def volume_of(bridge: Bridge, job: dict[str, Any]) -> float:
+    """The volume of the job's body in mm³, from its retained evidence."""
+    seen = bridge.call("observe", job_id=job["jobId"], section="result", pointer="/outputs/body/volume")
+    return float(seen["value"]["value"])
+
+
+def show_verification(bridge: Bridge, job: dict[str, Any]) -> None:
+    """Check the job's artifacts afresh; show each check and what none of them covers."""
     verification = bridge.call("verify", job_id=job["jobId"])
     for check in verification["checks"]:
         tell("verify", f"{'passed' if check['passed'] else 'FAILED'}  {check['name']}  ({check['engine']})")
     for text in verification["notCovered"]:
         tell("not covered", text)
-    save_picture(bridge, job, WORKSPACE / "box.png")
-    try:
-        bridge.call("execute", plan_id=job["planId"], expected_revision=2)
-    except Refused as refused:
-        fault = refused.args[0]
-        tell("execute", f"refused, {fault['code']}: {fault['message']}")
+    expect(verification["verified"], "a passed verification")
 
 
 def flange(bridge: Bridge) -> None:
     """A part of several operations."""
     print("\nA flange with a neck, a bore, six holes and rounded edges")
     task = bridge.call("create_task", objective="A flange", allowed_providers=["occt"])
-    job, _ = perform(bridge, task["taskId"], 0, _FLANGE)
+    job = perform(bridge, task["taskId"], 0, _FLANGE)
     result = bridge.call("observe", job_id=job["jobId"], section="result", pointer="/outputs/flange")["value"]
     size = result["boundingBox"]["value"]["size"]
     tell("observe", f"{result['volume']['value']:.3f} mm³, {' × '.join(f'{edge:g}' for edge in size)} mm")
@@ -167,9 +202,19 @@ def main() -> int:
         shutil.rmtree(WORKSPACE)
     WORKSPACE.mkdir(mode=0o700)
     print("Starting `schemaxis agent` on demo-workspace/ and speaking JSON lines to it.")
-    with Bridge(WORKSPACE) as bridge:
-        study(bridge)
-        flange(bridge)
+    try:
+        with Bridge(WORKSPACE) as bridge:
+            study(bridge)
+            flange(bridge)
+    except Refused as refused:
+        print(
+            f"\nThe demonstration failed: {refused.args[0]['code']}: {refused.args[0]['message']}",
+            file=sys.stderr,
+        )
+        return 1
+    except Unexpected as unexpected:
+        print(f"\nThe demonstration failed: {unexpected}", file=sys.stderr)
+        return 1
     print("\nThe pictures: demo-workspace/box.png and demo-workspace/flange.png")
     print("Ask the workspace yourself: .venv/bin/schemaxis jobs --workspace demo-workspace")
     return 0

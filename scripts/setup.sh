@@ -3,7 +3,7 @@
 # with the project and its tools, and the system libraries that the engines and the tests need.
 # Running it again does nothing until pyproject.toml changes.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd -P "$(dirname "$0")/.."
 
 say() { echo "setup: $*" >&2; }
 
@@ -50,23 +50,26 @@ pick_python() {
 }
 
 has_library libGL.so.1 || apt_install libgl1
-# Only the tests of durability need it, and say so.
-command -v strace >/dev/null 2>&1 || apt_install strace || true
 
+# An environment does not survive a move of its directory, nor another list of packages.
 stamp=.venv/.set-up
-wanted=$(cksum < pyproject.toml)
+wanted="$(cksum < pyproject.toml) $PWD"
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
   exit 0
 fi
 
+# Only the tests of durability need it, and they say so.
+command -v strace >/dev/null 2>&1 || apt_install strace || true
+
 python=$(pick_python)
-if [ ! -x .venv/bin/python ]; then
+# An environment that was made here, and wholly.
+usable() { head -n 2 .venv/bin/pip | grep -qF "$PWD/.venv/bin/python" && .venv/bin/python -m pip --version; }
+if ! usable >/dev/null 2>&1; then
   "$python" -c 'import ensurepip, venv' 2>/dev/null ||
     apt_install "python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"
   say "creating .venv with $("$python" --version)"
-  "$python" -m venv .venv
+  "$python" -m venv --clear .venv
 fi
-say "installing the project and its tools into .venv"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip 2>&1 | grep -v '^WARNING' >&2 || true
+say "installing the project and its tools into .venv (some minutes the first time)"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[server,dev]'
 echo "$wanted" > "$stamp"
