@@ -72,12 +72,13 @@ async def serve(socket: str) -> None:
         request_deserializer=resource_pb2.ReadResourceRequest.FromString,
         response_serializer=_plain,
     )
-    server.add_generic_rpc_handlers(
-        (
-            grpc.method_handlers_generic_handler("schemaxis.v1.JobService", {"GetJob": echo}),
-            grpc.method_handlers_generic_handler("schemaxis.v1.ResourceService", {"ReadResource": stream}),
-        )
-    )
+    # Registered as generated code registers.
+    for service, handlers in (
+        ("schemaxis.v1.JobService", {"GetJob": echo}),
+        ("schemaxis.v1.ResourceService", {"ReadResource": stream}),
+    ):
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+        server.add_registered_method_handlers(service, handlers)
     server.add_insecure_port(f"unix:{socket}")
     await server.start()
     sys.stdout.write(json.dumps({"socket": socket}) + "\n")

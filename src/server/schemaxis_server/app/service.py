@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import os
@@ -57,6 +58,9 @@ async def serve(options: Options) -> None:
         server = Server(core)
         try:
             await _bind(server, path)
+            # What is loaded by now stays; collections need not walk it again and again.
+            gc.collect()
+            gc.freeze()
             _say_ready(path, core)
             await stop.wait()
             log.info("draining")

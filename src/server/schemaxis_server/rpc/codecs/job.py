@@ -30,6 +30,8 @@ _STATES = numbers_of(job_pb2.JobState, "JOB_STATE_", JobState)
 _GOALS = numbers_of(job_pb2.Goal, "GOAL_", Goal)
 _NATIVE_STATES = numbers_of(job_pb2.NativeState, "NATIVE_STATE_", NativeState)
 _REASONS = numbers_of(job_pb2.EndReason, "END_REASON_", EndReason)
+_KEPT_RESPONSES = 1024
+_responses: dict[str, tuple[Job, job_pb2.GetJobResponse]] = {}
 _EVENTS_TAG = bytes([job_pb2.WatchJobResponse.EVENTS_FIELD_NUMBER << 3 | 2])
 
 
@@ -55,6 +57,19 @@ def job_message(job: Job) -> job_pb2.Job:
     if job.fault is not None:
         message.fault.CopyFrom(_fault(job.fault))
     return message
+
+
+def job_response(job: Job) -> job_pb2.GetJobResponse:
+    """The answer of GetJob. An agent asks again and again for a job that has not changed, which the
+    core then hands out as the same record: its message is made once."""
+    kept = _responses.get(job.job_id)
+    if kept is not None and kept[0] is job:
+        return kept[1]
+    if len(_responses) >= _KEPT_RESPONSES:
+        _responses.clear()
+    response = job_pb2.GetJobResponse(job=job_message(job))
+    _responses[job.job_id] = (job, response)
+    return response
 
 
 def verification_message(verification: Verification) -> job_pb2.Verification:

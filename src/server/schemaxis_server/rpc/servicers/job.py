@@ -29,7 +29,7 @@ class JobServicer(JobServiceServicer):
         return pb.ExecutePlanResponse(job=codec.job_message(job))
 
     async def GetJob(self, request: pb.GetJobRequest, context: Any) -> pb.GetJobResponse:
-        return pb.GetJobResponse(job=codec.job_message(self._jobs.get(request.job_id)))
+        return codec.job_response(self._jobs.get(request.job_id))
 
     async def ListJobs(self, request: pb.ListJobsRequest, context: Any) -> pb.ListJobsResponse:
         task_id = request.task_id if request.HasField("task_id") else None
