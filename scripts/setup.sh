@@ -49,27 +49,31 @@ pick_python() {
   return 1
 }
 
-has_library libGL.so.1 || apt_install libgl1
+# An environment that was made here, and wholly.
+usable() { head -n 2 .venv/bin/pip | grep -qF "$PWD/.venv/bin/python" && .venv/bin/python -m pip --version; }
+
+missing=()
+has_library libGL.so.1 || missing+=(libgl1)
 
 # An environment does not survive a move of its directory, nor another list of packages.
 stamp=.venv/.set-up
 wanted="$(cksum < pyproject.toml) $PWD"
-if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
+if [ ${#missing[@]} = 0 ] && [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
   exit 0
 fi
 
+python=$(pick_python)
+if ! usable >/dev/null 2>&1 && ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+  missing+=("python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv")
+fi
+[ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 # Only the tests of durability need it, and they say so.
 command -v strace >/dev/null 2>&1 || apt_install strace || true
 
-python=$(pick_python)
-# An environment that was made here, and wholly.
-usable() { head -n 2 .venv/bin/pip | grep -qF "$PWD/.venv/bin/python" && .venv/bin/python -m pip --version; }
 if ! usable >/dev/null 2>&1; then
-  "$python" -c 'import ensurepip, venv' 2>/dev/null ||
-    apt_install "python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"
   say "creating .venv with $("$python" --version)"
   "$python" -m venv --clear .venv
 fi
 say "installing the project and its tools into .venv (some minutes the first time)"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[server,dev]'
+.venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --use-pep517 --editable '.[server,dev]'
 echo "$wanted" > "$stamp"
