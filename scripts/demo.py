@@ -1,13 +1,15 @@
 """``make demo``: an agent's study over the real service, through the JSON-lines bridge.
 
 A box is designed, verified, refined until its goal is met and refused a third attempt; then
-a flange shows what a part of several operations looks like.
+a flange shows what a part of several operations looks like. An argument names another workspace
+than ``demo-workspace``; a workspace that lies there is removed.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
-WORKSPACE = ROOT / "demo-workspace"
+WORKSPACE = Path(sys.argv[1]).resolve() if sys.argv[1:] else ROOT / "demo-workspace"
 
 _FLANGE = {
     "version": "schemaxis.occt/1",
@@ -90,6 +92,11 @@ class Bridge:
             return reply["result"]
 
 
+def shown(path: Path) -> str:
+    """A path as its reader would type it."""
+    return os.path.relpath(path)
+
+
 def tell(method: str, text: str) -> None:
     print(f"  {method:<22}{text}")
 
@@ -138,7 +145,7 @@ def save_picture(bridge: Bridge, job: dict[str, Any], path: Path) -> None:
         data += base64.b64decode(part["data"])
         offset = part.get("nextOffset")
     path.write_bytes(data)
-    tell("resource", f"{picture['name']}, {len(data)} bytes, saved as {path.relative_to(ROOT)}")
+    tell("resource", f"{picture['name']}, {len(data)} bytes, saved as {shown(path)}")
 
 
 def study(bridge: Bridge) -> None:
@@ -199,9 +206,12 @@ def flange(bridge: Bridge) -> None:
 
 def main() -> int:
     if WORKSPACE.exists():
+        if not (WORKSPACE / "schemaxis.format").exists() and any(WORKSPACE.iterdir()):
+            print(f"{shown(WORKSPACE)} holds something else than a workspace; name another.", file=sys.stderr)
+            return 2
         shutil.rmtree(WORKSPACE)
     WORKSPACE.mkdir(mode=0o700)
-    print("Starting `schemaxis agent` on demo-workspace/ and speaking JSON lines to it.")
+    print(f"Starting `schemaxis agent` on {shown(WORKSPACE)} and speaking JSON lines to it.")
     try:
         with Bridge(WORKSPACE) as bridge:
             study(bridge)
@@ -215,8 +225,8 @@ def main() -> int:
     except Unexpected as unexpected:
         print(f"\nThe demonstration failed: {unexpected}", file=sys.stderr)
         return 1
-    print("\nThe pictures: demo-workspace/box.png and demo-workspace/flange.png")
-    print("Ask the workspace yourself: .venv/bin/schemaxis jobs --workspace demo-workspace")
+    print(f"\nThe pictures: {shown(WORKSPACE / 'box.png')} and {shown(WORKSPACE / 'flange.png')}")
+    print(f"Ask the workspace yourself: .venv/bin/schemaxis jobs --workspace {shown(WORKSPACE)}")
     return 0
 
 
