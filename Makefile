@@ -45,4 +45,4 @@ format: setup ## Format the code and the protos
 	@$(BIN)/buf format --write
 
 clean: ## Remove what was built, with the virtual environment
-	rm -rf .venv build dist demo-workspace .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist demo-workspace demo-workspace.log .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
