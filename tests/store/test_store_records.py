@@ -169,3 +169,20 @@ def test_a_request_is_remembered_once(database: Database, directory: Path) -> No
     tamper(directory, "UPDATE requests SET thing_id = 'job_2'")
     with pytest.raises(Corrupt):
         recall(database.reader, "execute_plan", "r1")
+
+
+def test_a_record_comes_with_the_tail_of_its_stream(jobs: Database) -> None:
+    def unit(tx: Transaction) -> None:
+        for stream in ("j1", "j1", "j2"):
+            tx.append(stream, "event")
+
+    jobs.write_blocking(unit)
+    assert JOBS.get_with_tail(jobs.reader, "j1") == (b"job 1", 2)
+    assert JOBS.get_with_tail(jobs.reader, "j3") == (b"job 3", 0)
+    assert JOBS.get_with_tail(jobs.reader, "j99") is None
+
+
+def test_a_damaged_record_is_refused_with_its_tail_too(jobs: Database, directory: Path) -> None:
+    tamper(directory, "UPDATE jobs SET body = ? WHERE id = ?", b"job 9", "j1")
+    with pytest.raises(Corrupt, match="j1"):
+        JOBS.get_with_tail(jobs.reader, "j1")

@@ -1,8 +1,8 @@
 """Jobs as last read, so that asking for the same one again costs no query.
 
-A query lets go of the interpreter's lock and waits to get it back, which costs more than the
-query itself. Every change of a job comes with an event, and the commit that writes it drops
-the job from here before anybody is answered: a reader never sees less than it was told.
+After a wake-up the processor's caches are cold, and a query of 5 µs costs the answer ten times
+that. Every change of a job comes with an event, and the commit that writes it drops the job
+from here before anybody is answered: a reader never sees less than it was told.
 """
 
 from __future__ import annotations

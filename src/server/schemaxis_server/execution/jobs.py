@@ -116,7 +116,8 @@ class Jobs:
         return self._with_tail(job)
 
     def _read(self, job_id: str) -> Job:
-        return self._with_tail(JOB_SHELF.get(self._database.reader, job_id))
+        job, tail = JOB_SHELF.get_with_tail(self._database.reader, job_id)
+        return replace(job, last_sequence=tail)
 
     def _with_tail(self, job: Job) -> Job:
         return replace(job, last_sequence=self._database.events.tail(job.job_id))

@@ -44,12 +44,16 @@ class Shelf(Generic[R]):
         """The record of that id. Raises ``NOT_FOUND``; ``WORKSPACE_CORRUPT`` if it is damaged."""
         body = self._table.get(connection, id)
         if body is None:
-            raise Fault(
-                "NOT_FOUND",
-                f"This workspace has no {self._noun} {id[:64]!r}; {self._lister} lists those there are.",
-                f"/{self._noun}_id",
-            )
+            raise self._not_found(id)
         return self._decoder.decode(body)
+
+    def get_with_tail(self, connection: sqlite3.Connection, id: str) -> tuple[R, int]:
+        """The record and the last sequence of its event stream, read together. Raises like :meth:`get`."""
+        found = self._table.get_with_tail(connection, id)
+        if found is None:
+            raise self._not_found(id)
+        body, tail = found
+        return self._decoder.decode(body), tail
 
     def put(self, tx: Transaction, id: str, record: R) -> None:
         self._table.put(tx.connection, id, _encoder.encode(record), **self._columns(record))
@@ -58,6 +62,13 @@ class Shelf(Generic[R]):
         """Newest first. ``token`` is empty for the first page; damaged records are left out."""
         found = self._table.page(connection, after_id=token or None, limit=size, **where)
         return Page(tuple(self._decoder.decode(body) for body in found.records), found.next_after or "")
+
+    def _not_found(self, id: str) -> Fault:
+        return Fault(
+            "NOT_FOUND",
+            f"This workspace has no {self._noun} {id[:64]!r}; {self._lister} lists those there are.",
+            f"/{self._noun}_id",
+        )
 
 
 TASK_SHELF: Shelf[Task] = Shelf(TASKS, Task, "task", "list_tasks", lambda task: {})

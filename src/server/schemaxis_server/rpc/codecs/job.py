@@ -23,53 +23,50 @@ from schemaxis_server.execution.records import (
 )
 from schemaxis_server.execution.watch import End, EndReason
 from schemaxis_server.faults import FaultRecord
-from schemaxis_server.rpc.codecs.common import json_text, numbers_of, timestamp, varint
+from schemaxis_server.rpc.codecs.common import fill_timestamp, json_text, numbers_of, timestamp, varint
 from schemaxis_server.rpc.statuses import fault_message
 
 _STATES = numbers_of(job_pb2.JobState, "JOB_STATE_", JobState)
 _GOALS = numbers_of(job_pb2.Goal, "GOAL_", Goal)
 _NATIVE_STATES = numbers_of(job_pb2.NativeState, "NATIVE_STATE_", NativeState)
 _REASONS = numbers_of(job_pb2.EndReason, "END_REASON_", EndReason)
-_KEPT_RESPONSES = 1024
-_responses: dict[str, tuple[Job, job_pb2.GetJobResponse]] = {}
 _EVENTS_TAG = bytes([job_pb2.WatchJobResponse.EVENTS_FIELD_NUMBER << 3 | 2])
 
 
 def job_message(job: Job) -> job_pb2.Job:
-    message = job_pb2.Job(
-        job_id=job.job_id,
-        plan_id=job.plan_id,
-        task_id=job.task_id,
-        revision=job.revision,
-        state=_STATES[job.state],
-        verified=job.verified,
-        goal=_GOALS[job.goal],
-        native_state=_NATIVE_STATES[job.native_state],
-        progress=job_pb2.Progress(fraction=job.progress.fraction, operation=job.progress.operation),
-        resource_ids=job.resource_ids,
-        last_sequence=job.last_sequence,
-    )
-    message.create_time.FromDatetime(job.create_time)
-    if job.start_time is not None:
-        message.start_time.FromDatetime(job.start_time)
-    if job.end_time is not None:
-        message.end_time.FromDatetime(job.end_time)
-    if job.fault is not None:
-        message.fault.CopyFrom(_fault(job.fault))
+    message = job_pb2.Job()
+    _fill_job(message, job)
     return message
 
 
 def job_response(job: Job) -> job_pb2.GetJobResponse:
-    """The answer of GetJob. An agent asks again and again for a job that has not changed, which the
-    core then hands out as the same record: its message is made once."""
-    kept = _responses.get(job.job_id)
-    if kept is not None and kept[0] is job:
-        return kept[1]
-    if len(_responses) >= _KEPT_RESPONSES:
-        _responses.clear()
-    response = job_pb2.GetJobResponse(job=job_message(job))
-    _responses[job.job_id] = (job, response)
+    """The answer of GetJob, which agents ask most: filled in place, without a message to copy."""
+    response = job_pb2.GetJobResponse()
+    _fill_job(response.job, job)
     return response
+
+
+def _fill_job(message: job_pb2.Job, job: Job) -> None:
+    message.job_id = job.job_id
+    message.plan_id = job.plan_id
+    message.task_id = job.task_id
+    message.revision = job.revision
+    message.state = _STATES[job.state]
+    message.verified = job.verified
+    message.goal = _GOALS[job.goal]
+    message.native_state = _NATIVE_STATES[job.native_state]
+    progress = message.progress
+    progress.fraction = job.progress.fraction
+    progress.operation = job.progress.operation
+    message.resource_ids.extend(job.resource_ids)
+    message.last_sequence = job.last_sequence
+    fill_timestamp(message.create_time, job.create_time)
+    if job.start_time is not None:
+        fill_timestamp(message.start_time, job.start_time)
+    if job.end_time is not None:
+        fill_timestamp(message.end_time, job.end_time)
+    if job.fault is not None:
+        message.fault.CopyFrom(_fault(job.fault))
 
 
 def verification_message(verification: Verification) -> job_pb2.Verification:
