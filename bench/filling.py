@@ -7,7 +7,13 @@ import os
 from pathlib import Path
 
 from schemaxis_server.execution.events import LogWritten, StateChanged, Terminal
-from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF, RESOURCE_SHELF, TASK_SHELF
+from schemaxis_server.execution.ledger import (
+    JOB_SHELF,
+    PLAN_SHELF,
+    RESOURCE_SHELF,
+    TASK_SHELF,
+    put_evidence,
+)
 from schemaxis_server.execution.records import (
     Budget,
     Goal,
@@ -92,18 +98,49 @@ def _end(tx: Transaction, job_id: str) -> None:
     tx.append(job_id, Terminal(JobState.SUCCEEDED, True, Goal.UNKNOWN, None))
 
 
-def fill_jobs(workspace: Path, count: int) -> None:
-    """``count`` finished jobs of one task."""
+def fill_jobs(workspace: Path, count: int) -> list[str]:
+    """``count`` finished jobs, each with its task, plan, resource, evidence and four events.
+
+    Returns their ids, oldest first.
+    """
     database = _open(workspace)
-    task_id, plan_id = database.write_blocking(_task_and_plan)
+    job_ids: list[str] = []
 
     def unit(tx: Transaction) -> None:
         for _ in range(_GROUP):
-            _end(tx, _job(tx, task_id, plan_id))
+            task_id, plan_id = _task_and_plan(tx)
+            resource_id = new_id("res")
+            job_id = _job(tx, task_id, plan_id, (resource_id,))
+            _resource(tx, resource_id, job_id, size=1, sha256="0" * 64, digest="0" * 64)
+            put_evidence(tx, job_id, "result", {"outputs": {"body": {"value": {"volume": 1000.0}}}})
+            for state in (JobState.RUNNING, JobState.VERIFYING):
+                tx.append(job_id, StateChanged(state))
+            _end(tx, job_id)
+            job_ids.append(job_id)
 
     for _ in range(count // _GROUP):
         database.write_blocking(unit)
     database.close()
+    return job_ids
+
+
+def _resource(tx: Transaction, resource_id: str, job_id: str, size: int, sha256: str, digest: str) -> None:
+    resource = Resource(
+        resource_id=resource_id,
+        producer=Producer(job_id=job_id, operation_id="document"),
+        document_digest="0" * 64,
+        name="random.bin",
+        kind="data/binary",
+        media_type="application/octet-stream",
+        size_bytes=size,
+        sha256=sha256,
+        receipt=Receipt(receipt_id=new_id("rcpt"), digest=digest),
+        units="unknown",
+        state=ResourceState.AVAILABLE,
+        create_time=now(),
+    )
+    RESOURCE_SHELF.put(tx, resource_id, resource)
+    tx.count("resources", 1)
 
 
 def fill_events(workspace: Path) -> str:
@@ -137,22 +174,7 @@ def fill_resource(workspace: Path, size: int = 64 * 1024 * 1024) -> str:
     def unit(tx: Transaction) -> None:
         task_id, plan_id = _task_and_plan(tx)
         job_id = _job(tx, task_id, plan_id, (resource_id,))
-        resource = Resource(
-            resource_id=resource_id,
-            producer=Producer(job_id=job_id, operation_id="document"),
-            document_digest="0" * 64,
-            name="random.bin",
-            kind="data/binary",
-            media_type="application/octet-stream",
-            size_bytes=receipt.size_bytes,
-            sha256=receipt.sha256,
-            receipt=Receipt(receipt_id=new_id("rcpt"), digest=receipt.pieces_digest),
-            units="unknown",
-            state=ResourceState.AVAILABLE,
-            create_time=now(),
-        )
-        RESOURCE_SHELF.put(tx, resource_id, resource)
-        tx.count("resources", 1)
+        _resource(tx, resource_id, job_id, receipt.size_bytes, receipt.sha256, receipt.pieces_digest)
         _end(tx, job_id)
 
     database.write_blocking(unit)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import grpc
 
-_CHANNEL = (("grpc.default_authority", "localhost"), ("grpc.enable_http_proxy", 0))
+CHANNEL = (("grpc.default_authority", "localhost"), ("grpc.enable_http_proxy", 0))
 
 
 @contextmanager
@@ -34,7 +34,8 @@ class Served:
         self.command = command
         self.ready_seconds = ready_seconds
         self.process = process
-        self.channel = grpc.insecure_channel(f"unix:{socket}", options=_CHANNEL)
+        self.socket = socket
+        self.channel = grpc.insecure_channel(f"unix:{socket}", options=CHANNEL)
 
     def rss_bytes(self) -> int:
         """Resident memory of the server process alone, without its hosts."""
