@@ -97,10 +97,11 @@ class Plans:
                 {"task": task_id, "document": text, "revision": expected_revision, "bindings": bindings}
             )
 
+        # The task first: whoever sees the revision moved on sees the request that moved it too.
+        task = TASK_SHELF.get(self._database.reader, task_id)
         made = made_before(self._database.reader, "plan", request_id, request)
         if made is not None:
             return self.get(made)
-        task = TASK_SHELF.get(self._database.reader, task_id)
         check_revision(task, expected_revision)
         document = await self._off_loop(parse_document, document_text)
         provider = self._provider_of(document)
