@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from schemaxis_server.native.hostkit import Kit, UnsupportedInput
 
@@ -77,11 +77,49 @@ def _before(options: dict[str, Any], kit: Kit) -> None:
     if mode == "escape":
         _escape(Path(place))
         time.sleep(600)
+    if mode == "litter":
+        _escape(Path(place))
+    if mode == "raw":
+        _raw(kit.directory, options["text"])
+    if mode == "result-is":
+        _something_else(kit.directory / "result.json", options["text"])
+        os._exit(0)
+    if mode == "takes-verify":
+        (kit.directory / "verify").mkdir()
+        (kit.directory / "verify" / "result.json").write_text('{"checks":[{"name":"mine","passed":true}]}')
+    if mode == "wild-progress":
+        for line in (b"nonsense\n", b'{"fraction":1e999,"operation":"a"}\n', b"\xff\n", b"{" * 9999 + b"\n"):
+            os.write(kit._report or 2, line)
+        kit.progress(-7.0, "é" * 9999)
+        kit.progress(float("nan"), "not a number")
     if mode == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if mode in ("hang", "stubborn"):
         (Path(place) / "hanging").touch()
         time.sleep(600)
+
+
+def _raw(directory: Path, text: str) -> NoReturn:
+    """Leave ``text`` as the result, a byte 255 for each ``<ff>``, and end as a success does."""
+    (directory / "publications").mkdir()
+    (directory / "publications" / "n.json").write_text('{"value": 1}')
+    (directory / "result.json").write_bytes(text.encode().replace(b"<ff>", b"\xff"))
+    os._exit(0)
+
+
+def _something_else(path: Path, what: str) -> None:
+    """Put at the result's place what is no file, or no small one."""
+    if what == "a directory":
+        path.mkdir()
+    elif what == "a pipe":
+        os.mkfifo(path)
+    elif what == "a link":
+        path.with_name("elsewhere").write_text('{"outputs":{"n":{}},"publications":[]}')
+        path.symlink_to("elsewhere")
+    elif what == "a device":
+        path.symlink_to("/dev/zero")
+    elif what == "too large":
+        path.write_bytes(b'{"outputs":{"n":"' + b"x" * (5 * 1024 * 1024) + b'"}}')
 
 
 def _escape(place: Path) -> None:
@@ -135,6 +173,11 @@ def verify(request: dict[str, Any], kit: Kit) -> dict[str, Any]:
     (name,) = document["outputs"]
     node = next(node for node in document["nodes"] if node["id"] == name)
     mode = node["options"].get("mode", "")
+    if mode in ("litter", "verifier-litters"):
+        _escape(Path(node["options"]["place"]))
+    if mode == "verifier-raw":
+        (kit.directory / "result.json").write_bytes(node["options"]["text"].encode())
+        os._exit(0)
     if mode == "verifier-fails":
         raise ValueError("the verifier was told to fail")
     if mode == "verifier-silent":

@@ -48,6 +48,7 @@ MANIFEST = Manifest(
                         "default": "",
                         "description": "A directory to leave traces in.",
                     },
+                    "text": {"type": "string", "default": "", "description": "What to write, as it is."},
                     "file": {"type": "null", "default": None, "description": "Not used."},
                 },
                 "required": [],

@@ -77,7 +77,7 @@ class Hosts:
         ``UNSUPPORTED_INPUT`` and ``NATIVE_FAILURE``. When it returns or raises, no process of
         the run is left.
         """
-        await self._off_loop(_prepare, directory, request)
+        await self._off_loop(_prepare, program, directory, request)
         limits = Limits(deadline_seconds=deadline.remaining())
         outcome = await self._supervisor.run(Run(program, directory, limits), listener, cancel)
         if outcome.end is End.CANCELLED:
@@ -102,10 +102,17 @@ class Hosts:
         return HostRun(text, result, outcome)
 
 
-def _prepare(directory: Path, request: dict[str, Any]) -> None:
+def _prepare(program: HostProgram, directory: Path, request: dict[str, Any]) -> None:
     try:
         directory.mkdir(parents=True, mode=0o700)
         (directory / "request.json").write_bytes(msgspec.json.encode(request))
+    except FileExistsError:
+        # A verifier's directory lies in the producer's, which the engine could write to.
+        raise Fault(
+            "NATIVE_FAILURE",
+            f"The engine left something where {program.name} is to work ({directory.name}), so nothing of it is "
+            "trusted; observe the job's `log`.",
+        ) from None
     except OSError as error:
         raise storage_error(error, directory) from error
 
@@ -149,7 +156,7 @@ def _result(program: HostProgram, directory: Path) -> tuple[bytes, dict[str, Any
     except OSError:
         raise _no_result(program, "it wrote no result file") from None
     except (msgspec.DecodeError, RecursionError):
-        raise _no_result(program, "its result file is not a JSON object") from None
+        raise _no_result(program, "its result file is not a JSON object of finite doubles") from None
 
 
 def _no_result(program: HostProgram, why: str) -> Fault:

@@ -17,7 +17,8 @@ from schemaxis_server.providers.contract import ArtifactKind
 from schemaxis_server.store.objects import ObjectStore
 
 MAX_PUBLICATIONS = 1000
-_MAX_NAME_CHARACTERS = 255
+_MAX_NAME_BYTES = 255
+"""What a file system allows, so that a client can save what it reads under its name."""
 
 
 class Publication(msgspec.Struct, frozen=True, rename="camel"):
@@ -59,26 +60,40 @@ def read_publications(
     names: set[str] = set()
     for publication in publications:
         name = publication.name
-        if not name or len(name) > _MAX_NAME_CHARACTERS or "/" in name or name in names:
-            raise _refused(f"the name {name[:80]!r} is empty, too long, has a slash or stands twice")
+        if not _is_file_name(name):
+            raise _refused(f"{name[:80]!r} cannot be the name of a file")
+        if name in names:
+            raise _refused(f"the name {name[:80]!r} stands twice")
         names.add(name)
         if publication.kind not in allowed:
             raise _refused(
                 f"{name} is of the kind {publication.kind[:80]!r}, which its manifest does not list"
             )
-        path = _inside(directory, publication.file)
-        if path is None or path.is_symlink() or not path.is_file():
+        if not _is_regular_inside(directory, publication.file):
             raise _refused(f"{name} is no regular file in the run's directory")
     return publications
 
 
-def _inside(directory: Path, file: str) -> Path | None:
+def _is_file_name(name: str) -> bool:
+    return (
+        0 < len(name.encode()) <= _MAX_NAME_BYTES
+        and name not in (".", "..")
+        and "/" not in name
+        and name.isprintable()
+    )
+
+
+def _is_regular_inside(directory: Path, file: str) -> bool:
     relative = PurePosixPath(file)
-    if relative.is_absolute() or ".." in relative.parts or not relative.parts or "\0" in file:
-        return None
+    if relative.is_absolute() or ".." in relative.parts or "\0" in file:
+        return False
     path = directory / relative
-    # A directory on the way may be a link that leads outside.
-    return path if path.parent.resolve().is_relative_to(directory.resolve()) else None
+    try:
+        # A directory on the way may be a link that leads outside.
+        inside = path.parent.resolve().is_relative_to(directory.resolve())
+        return inside and not path.is_symlink() and path.is_file()
+    except OSError:
+        return False
 
 
 async def store(

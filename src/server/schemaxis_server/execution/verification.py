@@ -24,6 +24,7 @@ from schemaxis_server.store.objects import ObjectStore, Receipt
 
 RECEIPTS_CHECK = "receipts"
 MAX_CHECKS = 1000
+_MAX_NAME_SHOWN = 100
 
 _RECEIPTS_SCOPE = "The stored bytes of every publication are those that were hashed when it was taken in."
 _RECEIPTS_ENGINE = "SHA-256 and BLAKE3"
@@ -144,7 +145,7 @@ def _receipt(resource: Resource) -> Receipt:
 
 def failure_of(verification: Verification) -> Fault:
     """The fault of a verification that did not pass."""
-    failed = [check.name for check in verification.checks if not check.passed]
+    failed = [check.name[:_MAX_NAME_SHOWN] for check in verification.checks if not check.passed]
     shown = ", ".join(failed[:5]) + (" …" if len(failed) > 5 else "")
     return Fault(
         "VERIFICATION_FAILED",
