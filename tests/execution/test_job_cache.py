@@ -6,10 +6,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from schemaxis_server import ExecutionService
 from schemaxis_server.execution.job_cache import JobCache
 from schemaxis_server.execution.records import Job, JobState, now
-from schemaxis_server.store.database import Database
+from schemaxis_server.store.database import Database, Transaction
 
 DOCUMENT = {
     "version": "schemaxis.occt/1",
@@ -30,25 +31,62 @@ def job(sequence: int) -> Job:
     )
 
 
+def change(tx: Transaction, state: JobState) -> None:
+    """What a shelf tells of a job that it puts, with two events."""
+    tx.told["job_1"] = replace(job(0), state=state)
+    tx.append("job_1", "one")
+    tx.append("job_1", "two")
+
+
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
     return Database.open(tmp_path, encode_event=lambda sequence, time, event: b"")
 
 
-async def test_a_commit_drops_what_it_changed_and_nothing_else(database: Database) -> None:
+async def test_a_commit_renews_what_it_changed_and_nothing_else(database: Database) -> None:
     reads: list[str] = []
 
     def read(job_id: str) -> Job:
         reads.append(job_id)
-        return job(len(reads))
+        return job(7)
 
     cache = JobCache(database, read)
     assert cache.get("a") is cache.get("a")
-    cache.get("b")
+    b = cache.get("b")
     await database.write(lambda tx: tx.append("a", "event"))
-    assert cache.get("a").last_sequence == 3
-    cache.get("b")
-    assert reads == ["a", "b", "a"]
+    assert cache.get("a").last_sequence == 1
+    await database.write(lambda tx: change(tx, JobState.RUNNING))
+    assert (cache.get("job_1").state, cache.get("job_1").last_sequence) == (JobState.RUNNING, 2)
+    assert cache.get("b") is b
+    assert reads == ["a", "b"]
+    database.close()
+
+
+async def test_what_was_undone_is_not_shown(database: Database) -> None:
+    cache = JobCache(database, lambda job_id: job(7))
+    await database.write(lambda tx: change(tx, JobState.QUEUED))
+
+    def fail(tx: Transaction) -> None:
+        change(tx, JobState.RUNNING)
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        await database.write(fail)
+    assert (cache.get("job_1").state, cache.get("job_1").last_sequence) == (JobState.QUEUED, 2)
+    database.close()
+
+
+async def test_what_is_kept_is_bounded(database: Database) -> None:
+    reads: list[str] = []
+
+    def read(job_id: str) -> Job:
+        reads.append(job_id)
+        return job(1)
+
+    cache = JobCache(database, read)
+    for number in [*range(1025), 0]:
+        cache.get(str(number))
+    assert reads[-1] == "0"
     database.close()
 
 
@@ -75,5 +113,8 @@ def test_a_job_is_seen_to_move_on(tmp_path: Path) -> None:
         plan = service.plan(task.task_id, DOCUMENT, 0)
         started = service.execute(plan.plan_id, 1)
         seen = {service.job(started.job_id).state for _ in service.watch_job(started.job_id)}
-        assert service.job(started.job_id).state is JobState.SUCCEEDED
+        ended = service.job(started.job_id)
+        assert ended.state is JobState.SUCCEEDED
         assert seen - {JobState.QUEUED, JobState.RUNNING, JobState.VERIFYING, JobState.SUCCEEDED} == set()
+    with ExecutionService(tmp_path / "w") as service:
+        assert service.job(started.job_id) == ended

@@ -1,8 +1,8 @@
-"""Jobs as last read, so that asking for the same one again costs no query.
+"""Jobs as last read or changed, so that asking for the same one again costs no query.
 
 After a wake-up the processor's caches are cold, and a query of 5 µs costs the answer ten times
-that. Every change of a job comes with an event, and the commit that writes it drops the job
-from here before anybody is answered: a reader never sees less than it was told.
+that. The commit that changes a job, or appends to its events, renews it here before anybody is
+answered: a reader never sees less than it was told.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 
+from msgspec.structs import replace
+
 from schemaxis_server.execution.records import Job
 from schemaxis_server.store.database import Database
 
@@ -18,7 +20,7 @@ _KEPT = 1024
 
 
 class JobCache:
-    """The jobs that were read most recently, each with its latest event's sequence."""
+    """The jobs that were read or changed most recently, each with its latest event's sequence."""
 
     def __init__(self, database: Database, read: Callable[[str], Job]) -> None:
         self._read = read
@@ -39,13 +41,19 @@ class JobCache:
         with self._lock:
             # What was read before a commit that came meanwhile may be old already.
             if commits == self._commits:
-                self._kept[job_id] = job
-                if len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
+                self._keep(job_id, job)
         return job
 
-    def _changed(self, job_ids: set[str]) -> None:
+    def _changed(self, tails: dict[str, int], told: dict[str, object]) -> None:
         with self._lock:
             self._commits += 1
-            for job_id in job_ids:
-                self._kept.pop(job_id, None)
+            for job_id, tail in tails.items():
+                job = told.get(job_id) or self._kept.get(job_id)
+                if isinstance(job, Job):
+                    self._keep(job_id, replace(job, last_sequence=tail))
+
+    def _keep(self, job_id: str, job: Job) -> None:
+        self._kept[job_id] = job
+        self._kept.move_to_end(job_id)
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)

@@ -57,6 +57,7 @@ class Shelf(Generic[R]):
 
     def put(self, tx: Transaction, id: str, record: R) -> None:
         self._table.put(tx.connection, id, _encoder.encode(record), **self._columns(record))
+        tx.told[id] = record
 
     def page(self, connection: sqlite3.Connection, token: str, size: int, **where: Any) -> Page[R]:
         """Newest first. ``token`` is empty for the first page; damaged records are left out."""

@@ -21,6 +21,9 @@ T = TypeVar("T")
 
 _REMEMBERED_DAMAGE = 10_000
 
+OnCommit = Callable[[dict[str, int], dict[str, object]], None]
+"""Given the last sequence of each stream that got events, and what the units told."""
+
 
 class Database:
     """Open with :meth:`open`, end with :meth:`close`. Usable from any thread and any loop.
@@ -34,7 +37,7 @@ class Database:
         connection, self.workspace_id = open_database(directory, self._report_damage)
         self._readers = Readers(directory / DATABASE, self._report_damage)
         self.events = EventLog(self._readers)
-        self._on_commit: list[Callable[[set[str]], None]] = []
+        self._on_commit: list[OnCommit] = []
         self._writer = Writer(connection, encode_event, self._committed)
 
     @classmethod
@@ -72,9 +75,9 @@ class Database:
         """The calling thread's read-only connection, for primary-key reads on a loop. Fetch whole."""
         return self._readers.here
 
-    def on_commit(self, tell: Callable[[set[str]], None]) -> None:
-        """Have ``tell`` called with the streams that got events, after each commit and before anybody
-        is answered. It runs in the writer thread and must not block."""
+    def on_commit(self, tell: OnCommit) -> None:
+        """Have ``tell`` called after each commit and before anybody is answered. It runs in the writer
+        thread and must not block."""
         self._on_commit.append(tell)
 
     async def scan(self, query: Callable[[sqlite3.Connection], T]) -> T:
@@ -87,11 +90,11 @@ class Database:
         self.events.close()
         self._readers.close()
 
-    def _committed(self, appended: list[Appended]) -> Iterable[Wake]:
-        streams = {event.stream for event in appended}
+    def _committed(self, appended: list[Appended], told: dict[str, object]) -> Iterable[Wake]:
+        tails = {event.stream: event.sequence for event in appended}
         for tell in self._on_commit:
-            tell(streams)
-        return self.events.committed(appended)
+            tell(tails, told)
+        return self.events.committed(appended, tails)
 
     def _report_damage(self, table: str, id: str, reason: str) -> None:
         """Have the writer set a damaged row aside, once however often it is read."""

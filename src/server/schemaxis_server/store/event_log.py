@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from itertools import takewhile
 
@@ -127,10 +127,10 @@ class EventLog:
             finally:
                 self._forget(stream, woken)
 
-    def committed(self, appended: list[Appended]) -> Iterable[Wake]:
-        """For the writer: take note of a committed group, and answer whom it wakes."""
+    def committed(self, appended: list[Appended], tails: Mapping[str, int]) -> Iterable[Wake]:
+        """For the writer: take note of a committed group, and answer whom it wakes. ``tails`` are the
+        streams of the group with their last sequences."""
         self._recent.extend(appended)
-        tails = {event.stream: event.sequence for event in appended}
         with self._lock:
             return [
                 Wake(future, tail)

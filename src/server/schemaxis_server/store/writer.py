@@ -44,12 +44,14 @@ class Transaction:
     """What a unit of work writes with: the connection, inside a savepoint of the unit's own.
 
     ``now`` is the unit's time in seconds since 1970; its events carry it, and its records may.
+    ``told`` is what those get who listen for commits: by custom, the records that were put, by id.
     """
 
     def __init__(self, connection: sqlite3.Connection, encode_event: EncodeEvent) -> None:
         self.connection = connection
         self.now = time.time()
         self.appended: list[Appended] = []
+        self.told: dict[str, object] = {}
         self._encode_event = encode_event
 
     def append(self, stream: str, event: object) -> int:
@@ -80,8 +82,8 @@ class Wake:
     value: Any
 
 
-Committed = Callable[[list[Appended]], Iterable[Wake]]
-"""Told of a group's events after its commit, in the writer thread; answers whom to wake."""
+Committed = Callable[[list[Appended], dict[str, object]], Iterable[Wake]]
+"""Given a group's events, and what its units told, after the commit, in the writer thread; answers whom to wake."""
 
 
 class _Pending(Generic[T]):
@@ -181,20 +183,27 @@ class Writer:
 
     def _commit(self, group: list[_Pending[Any]]) -> list[Wake]:
         appended: list[Appended] = []
+        told: dict[str, object] = {}
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for pending in group:
-                appended += self._attempt(pending)
+                done = self._attempt(pending)
+                if done is not None:
+                    appended += done.appended
+                    told.update(done.told)
             self._connection.execute("COMMIT")
         except BaseException as error:
             self._abandon()
             for pending in group:
                 pending.error = pending.error or as_fault(error)
             return []
-        return list(self._committed(appended))
+        return list(self._committed(appended, told))
 
-    def _attempt(self, pending: _Pending[Any]) -> list[Appended]:
-        """Run one unit in its savepoint; its failure is its own unless SQLite gave up the whole group."""
+    def _attempt(self, pending: _Pending[Any]) -> Transaction | None:
+        """Run one unit in its savepoint, None if it failed.
+
+        Its failure is its own unless SQLite gave up the whole group.
+        """
         transaction = Transaction(self._connection, self._encode_event)
         self._connection.execute("SAVEPOINT unit")
         try:
@@ -206,9 +215,9 @@ class Writer:
             self._connection.execute("ROLLBACK TO unit")
             self._connection.execute("RELEASE unit")
             pending.error = as_fault(error)
-            return []
+            return None
         self._connection.execute("RELEASE unit")
-        return transaction.appended
+        return transaction
 
     def _abandon(self) -> None:
         if self._connection.in_transaction:
