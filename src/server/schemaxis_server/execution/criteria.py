@@ -7,16 +7,18 @@ whether a job is verified.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from typing import Any
 
-from schemaxis_server.execution.pointers import resolve, tokens
+from schemaxis_server.execution.pointers import join, resolve, tokens
 from schemaxis_server.execution.records import Criterion, CriterionOperator, CriterionReport, Goal
 from schemaxis_server.execution.units import factor_between, unit_of
 from schemaxis_server.faults import Fault
 
 DEFAULT_RELATIVE_TOLERANCE = 1e-9
 
+_MAX = sys.float_info.max
 _WITH_NUMBER = frozenset({CriterionOperator.AT_LEAST, CriterionOperator.AT_MOST})
 
 
@@ -91,16 +93,18 @@ def _evaluate(criterion: Criterion, result: Any) -> CriterionReport:
 def _observed(result: Any, pointer: str) -> tuple[Any, str | None]:
     value = resolve(result, pointer)
     if isinstance(value, dict) and "value" in value:
-        return value["value"], value.get("unit")
-    parent, _, last = pointer.rpartition("/")
-    if last == "value" or last.isdigit() or last in ("min", "max", "size"):
-        # A number inside a measured quantity has the unit that stands beside `value`.
-        while parent:
-            around = resolve(result, parent)
-            if isinstance(around, dict) and "value" in around and isinstance(around.get("unit"), str):
-                return value, around["unit"]
-            parent = parent.rpartition("/")[0]
-    return value, None
+        return value["value"], _text(value.get("unit"))
+    around, unit = result, None
+    for token in tokens(pointer):
+        # What lies inside a measured quantity has the unit that stands beside `value`.
+        if token == "value" and isinstance(around, dict):
+            unit = _text(around.get("unit")) or unit
+        around = resolve(around, join("", token))
+    return value, unit
+
+
+def _text(unit: Any) -> str | None:
+    return unit if isinstance(unit, str) else None
 
 
 def _compare(criterion: Criterion, observed: Any) -> tuple[bool | None, str]:
@@ -130,4 +134,5 @@ def _tolerance(criterion: Criterion, wanted: float) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    # Written so that NaN fails, and an integer that no double holds is compared, not converted.
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_MAX <= value <= _MAX

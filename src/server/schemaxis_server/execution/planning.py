@@ -16,6 +16,7 @@ from schemaxis_server.execution.bindings import bind
 from schemaxis_server.execution.engines import Engines
 from schemaxis_server.execution.idempotency import digest_of, made_before, once
 from schemaxis_server.execution.ledger import PLAN_SHELF, TASK_SHELF, Page
+from schemaxis_server.execution.reachable import add_unreachable
 from schemaxis_server.execution.records import (
     Binding,
     Plan,
@@ -29,8 +30,8 @@ from schemaxis_server.execution.resources import Resources
 from schemaxis_server.execution.tasks import check_revision
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
-from schemaxis_server.providers.contract import Engine, Provider, ResolvedDocument
-from schemaxis_server.providers.problems import nearest
+from schemaxis_server.providers.contract import Engine, Problem, Provider, ResolvedDocument
+from schemaxis_server.providers.problems import Problems, clip, nearest
 from schemaxis_server.providers.registry import Registry
 from schemaxis_server.store.damage import Corrupt
 from schemaxis_server.store.database import Database, Transaction
@@ -85,7 +86,8 @@ class Plans:
     ) -> Plan:
         """Capture a document as the task's current plan; its revision moves on by one.
 
-        Raises ``INVALID_DOCUMENT`` with all problems, ``STALE_REVISION``,
+        Raises ``INVALID_DOCUMENT`` with all problems, among them the criteria of the task that no
+        result of this document can answer, ``STALE_REVISION``,
         ``UNAUTHORISED_PROVIDER``, ``MISSING_RUNTIME``, ``BINDING_MISMATCH`` and the faults of
         a bound resource; then nothing has changed.
         """
@@ -104,9 +106,7 @@ class Plans:
             return self.get(made)
         check_revision(task, expected_revision)
         document = await self._off_loop(parse_document, document_text)
-        provider = self._provider_of(document)
-        _check_scope(task, provider)
-        resolved = await self._off_loop(self._resolve, provider, document)
+        provider, resolved = await self._off_loop(self._checked, task, document)
         records = await bind(document, provider, bindings, self._resources)
         planned = await self._off_loop(self._seal, provider, resolved, records)
         plan, data = _capture(task, document, planned, records)
@@ -162,7 +162,7 @@ class Plans:
 
     async def replan(self, plan: Plan, file: PlanFile) -> Planned:
         """Plan again before dispatch. Raises ``STALE_PLAN`` when the digest differs now."""
-        provider = self._provider_of(file.document)
+        provider = self.provider(plan.providers[0].provider)
         try:
             resolved = await self._off_loop(self._resolve, provider, file.document)
         except Fault as fault:
@@ -200,28 +200,80 @@ class Plans:
         )
         return Planned(provider, engine, resolved, whole, document_digest)
 
-    def _provider_of(self, document: Any) -> Provider:
-        version = document.get("version") if isinstance(document, dict) else None
+    def _checked(self, task: Task, document: Any) -> tuple[Provider, ResolvedDocument]:
+        """The provider of a document and the document resolved, or every problem that it has."""
+        problems = Problems()
+        if not isinstance(document, dict):
+            problems.add("", f"The document is {clip(document)}.", "an object with version, nodes and output")
+            raise problems.fault()
+        version = document.get("version")
         provider = self._registry.for_version(version) if isinstance(version, str) else None
-        if provider is not None:
-            return provider
-        versions = tuple(one.manifest.version for one in self._registry.values())
-        problem = {
-            "pointer": "/version",
-            "message": "the version names no provider"
-            if isinstance(version, str)
-            else "the version is missing",
-            "expected": f"one of {', '.join(versions)}",
-        }
-        if near := nearest(version, versions) if isinstance(version, str) else "":
-            problem["nearest"] = near
-        raise Fault(
-            "INVALID_DOCUMENT",
-            f"The document's version must be one of {', '.join(versions)}.",
-            "/version",
-            problems=[problem],
-            total=1,
+        if provider is None:
+            raise self._without_provider(task, document)
+        _check_scope(task, provider)
+        self._engines.require(provider)
+        resolved = _planned(provider, document, task, problems)
+        if resolved is None:
+            raise problems.fault()
+        return provider, resolved
+
+    def _without_provider(self, task: Task, document: dict[str, Any]) -> Fault:
+        """The problems of a document whose version names no provider.
+
+        The rest is checked as the provider that is most likely meant.
+        """
+        allowed = [self._registry[name] for name in task.allowed_providers if name in self._registry]
+        by_version = {provider.manifest.version: provider for provider in allowed}
+        version = document.get("version")
+        near = nearest(version, by_version)
+        meant = by_version.get(near) if near else allowed[0] if len(allowed) == 1 else None
+        problems = Problems()
+        said = (
+            f"version is {clip(version)}, which no provider reads"
+            if "version" in document
+            else "version is missing"
         )
+        checked = f"; the rest was checked as {meant.manifest.version}" if meant else ""
+        problems.add(
+            "/version",
+            f"{said}{checked}.",
+            f"one of {', '.join(by_version)}",
+            given=version,
+            names=by_version,
+        )
+        if meant is not None:
+            _planned(meant, {**document, "version": meant.manifest.version}, task, problems)
+        return problems.fault()
+
+
+def _planned(
+    provider: Provider, document: dict[str, Any], task: Task, problems: Problems
+) -> ResolvedDocument | None:
+    """The document resolved, or None with the provider's and the criteria's problems added."""
+    resolved = None
+    before = problems.total
+    try:
+        resolved = provider.plan(document)
+    except Fault as fault:
+        if fault.code != "INVALID_DOCUMENT":
+            raise
+        _take(fault, problems)
+    add_unreachable(task.criteria, provider.manifest, document, problems)
+    return resolved if problems.total == before else None
+
+
+def _take(fault: Fault, problems: Problems) -> None:
+    """Take over a provider's problems; it need not have listed them as the shared rules do."""
+    details = fault.record.details
+    try:
+        listed = msgspec.convert(details.get("problems"), list[Problem])
+    except msgspec.ValidationError:
+        listed = [Problem(fault.record.pointer, fault.record.message)]
+    total = details.get("total")
+    branch = problems.branch()
+    branch.kept = listed[: branch.room]
+    branch.total = max(len(listed), total if isinstance(total, int) else 0)
+    problems.take(branch)
 
 
 def _check_scope(task: Task, provider: Provider) -> None:

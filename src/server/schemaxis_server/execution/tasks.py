@@ -10,6 +10,7 @@ import msgspec
 from schemaxis_server.execution.criteria import check_criteria
 from schemaxis_server.execution.idempotency import digest_of, once
 from schemaxis_server.execution.ledger import TASK_SHELF, Page
+from schemaxis_server.execution.reachable import check_reachable
 from schemaxis_server.execution.records import Budget, Criterion, Task, Usage, now
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
@@ -38,7 +39,11 @@ class Tasks:
         criteria: Iterable[Criterion] = (),
         request_id: str | None = None,
     ) -> Task:
-        """Record a task at revision 0. Raises ``INVALID_REQUEST`` or ``REQUEST_ID_REUSED``."""
+        """Record a task at revision 0.
+
+        Raises ``REQUEST_ID_REUSED``, and ``INVALID_REQUEST`` for what is out of its range and for
+        a criterion that no result of the allowed providers can answer.
+        """
         providers = tuple(dict.fromkeys(allowed_providers))
         budget = budget or Budget()
         criteria = tuple(criteria)
@@ -53,6 +58,7 @@ class Tasks:
         if len(criteria) > MAX_CRITERIA:
             raise Fault("INVALID_REQUEST", f"Give at most {MAX_CRITERIA} criteria.", "/criteria")
         check_criteria(criteria)
+        check_reachable(criteria, [self._registry[name].manifest for name in providers])
 
         def make(tx: Transaction) -> tuple[str, Task]:
             task = Task(

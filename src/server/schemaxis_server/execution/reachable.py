@@ -1,0 +1,181 @@
+"""Which criteria can ever be judged: what a result may hold, as far as manifests and documents say.
+
+A criterion that no result can answer leaves the goal unknown for good, so it is told when the task
+is made, as far as the allowed providers' manifests show it, and when a document is planned, whose
+outputs are known. Only what is certain is refused. A quantity without a unit may be a structure of
+any depth, and a provider that lists no quantity may measure anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schemaxis_server.execution.pointers import join, tokens
+from schemaxis_server.execution.records import Criterion, CriterionOperator
+from schemaxis_server.execution.units import factor_between
+from schemaxis_server.faults import Fault
+from schemaxis_server.providers.contract import Manifest
+from schemaxis_server.providers.problems import Problems, nearest
+
+FORM = "/outputs/<id>/<quantity>"
+"""The pointer of a quantity; what it measures stands at ``value`` below, its unit at ``unit``."""
+
+_ROOT = ("outputs", "engines", "warnings")
+_MEASURED = ("value", "unit")
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Why no result answers a criterion: the field at fault, a sentence, and the pointer or unit meant."""
+
+    field: str
+    message: str
+    nearest: str = ""
+
+
+def check_reachable(criteria: Iterable[Criterion], manifests: Sequence[Manifest]) -> None:
+    """Raise ``INVALID_REQUEST`` for the first criterion that no result of these providers can answer."""
+    for index, criterion in enumerate(criteria):
+        found = _unreachable(criterion, manifests)
+        if found is not None:
+            details = {"nearest": found.nearest} if found.nearest else {}
+            raise Fault("INVALID_REQUEST", found.message, f"/criteria/{index}/{found.field}", **details)
+
+
+def add_unreachable(
+    criteria: Iterable[Criterion], manifest: Manifest, document: Mapping[str, Any], problems: Problems
+) -> None:
+    """Add a problem for each criterion of the task that no result of this document can answer.
+
+    The criteria are fixed with the task, so what is to be changed is the document.
+    """
+    outputs = _outputs(document)
+    for index, criterion in enumerate(criteria):
+        path = tokens(criterion.pointer)
+        if outputs and len(path) > 1 and path[0] == "outputs" and path[1] not in outputs:
+            problems.add(
+                "/outputs" if "outputs" in document else "/output",
+                f"Criterion {index} of the task is held against {_shown(criterion.pointer)}, and the document's "
+                f"outputs are {_listed(outputs)}; a result without that output leaves the goal unknown.",
+                f"an output with the id {_shown(path[1])}",
+                given=path[1],
+                names=[path[1]],
+            )
+        else:
+            found = _unreachable(criterion, (manifest,))
+            if found is not None:
+                problems.add(
+                    "/version",
+                    f"Criterion {index} of the task cannot be judged on a result of {manifest.name}. {found.message}",
+                    "the version of a provider that measures what the task's criteria name",
+                )
+
+
+def _outputs(document: Mapping[str, Any]) -> list[str]:
+    """The ids of a document's outputs, none if they are not written as they should be."""
+    given = document.get("outputs", [document.get("output")])
+    return given if isinstance(given, list) and all(isinstance(name, str) for name in given) else []
+
+
+def _unreachable(criterion: Criterion, manifests: Sequence[Manifest]) -> Unreachable | None:
+    path = tokens(criterion.pointer)
+    if not path:
+        return None
+    if path[0] not in _ROOT:
+        return _no_root(path, manifests)
+    if path[0] != "outputs" or not all(manifest.quantities for manifest in manifests):
+        return None
+    units: dict[str, set[str]] = {}
+    for manifest in manifests:
+        for quantity in manifest.quantities:
+            units.setdefault(quantity.name, set()).add(quantity.unit)
+    if len(path) < 3:
+        return _too_short(criterion, path, units)
+    name = path[2]
+    if name not in units:
+        return _no_quantity(path, units)
+    measured = all(units[name])
+    if measured and len(path) > 3 and path[3] not in _MEASURED:
+        right = _pointer([*path[:3], "value", *path[3:]])
+        return Unreachable(
+            "pointer",
+            f"{name} is a value with a unit, so what lies inside it stands below value; write {right}.",
+            right,
+        )
+    if measured and len(path) > 4 and path[3] == "unit":
+        return Unreachable("pointer", f"The unit of {name} is a text with nothing below it.")
+    return _no_unit(criterion, path, units[name])
+
+
+def _no_root(path: list[str], manifests: Sequence[Manifest]) -> Unreachable:
+    known = [quantity.name for manifest in manifests for quantity in manifest.quantities]
+    meant = nearest(path[0], _ROOT)
+    right = _pointer([meant, *path[1:]]) if meant else ""
+    if not meant:
+        # An output's own id may stand first, or the quantity alone.
+        at = next((index for index, token in enumerate(path) if token in known), None)
+        if at is not None:
+            right = _pointer(["outputs", path[at - 1] if at else "<id>", *path[at:]])
+    return Unreachable(
+        "pointer",
+        f"A result has {', '.join(_ROOT)} at its root, not {_shown(path[0])}; a criterion points at {FORM}"
+        + (f", here {right}." if right else "."),
+        right,
+    )
+
+
+def _too_short(criterion: Criterion, path: list[str], units: dict[str, set[str]]) -> Unreachable | None:
+    if criterion.operator is CriterionOperator.EQUALS and isinstance(criterion.value, dict):
+        return None
+    if len(path) == 2 and "value" in units:
+        return None
+    right = _pointer([*path, *(["<id>"] if len(path) == 1 else []), next(iter(units))])
+    return Unreachable(
+        "pointer",
+        f"The pointer ends before a quantity; a criterion points at {FORM}, for instance {right}. "
+        f"The quantities are {_listed(units)}.",
+        right,
+    )
+
+
+def _no_quantity(path: list[str], units: dict[str, set[str]]) -> Unreachable:
+    near = nearest(path[2], units)
+    right = _pointer([*path[:2], near, *path[3:]]) if near else ""
+    advice = f"the nearest is {near}, so write {right}" if near else f"a criterion points at {FORM}"
+    return Unreachable(
+        "pointer",
+        f"Results have no quantity {_shown(path[2])}; {advice}. The quantities are {_listed(units)}.",
+        right,
+    )
+
+
+def _no_unit(criterion: Criterion, path: list[str], units: set[str]) -> Unreachable | None:
+    unit = criterion.unit
+    # What lies further down, or in a quantity that may be a structure, may have units of its own.
+    if unit is None or path[3:] not in ([], ["value"]) or (path[3:] and "" in units):
+        return None
+    if any(known and factor_between(known, unit) is not None for known in units):
+        return None
+    known = " or ".join(sorted(known for known in units if known))
+    told = f"{path[2]} is in {known}" if known else f"{path[2]} has no unit"
+    advice = f"give a unit that converts to {known}" if known else "leave unit out"
+    return Unreachable("unit", f"{told}, which does not convert to {unit}; {advice}.", known)
+
+
+def _pointer(path: Iterable[str]) -> str:
+    pointer = ""
+    for token in path:
+        pointer = join(pointer, token)
+    return pointer
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = [name[:64] for name in names]
+    return ", ".join(shown[:_SHOWN]) + (" …" if len(shown) > _SHOWN else "")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:80]}…")
