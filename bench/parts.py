@@ -128,7 +128,7 @@ def get_job() -> Iterator[Line]:
 
 def _changed(client: Client, count: int) -> list[str]:
     """Jobs that were executed and cancelled at once."""
-    job_ids = []
+    job_ids: list[str] = []
     while len(job_ids) < count:
         plan = client.new_plan()
         for _ in range(100):

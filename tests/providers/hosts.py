@@ -93,8 +93,8 @@ class Bench:
         self.provider = provider
         self._root = root
         self._count = 0
-        self._producer = HostServer(provider.producer)
-        self._verifier = HostServer(provider.verifier)
+        self._producer = HostServer(provider.producer(provider.engine(None)))
+        self._verifier = HostServer(provider.verifier({}))
 
     def __enter__(self) -> Bench:
         return self

@@ -121,7 +121,11 @@ def test_libraries_are_found_without_loading_them(tmp_path: Path, monkeypatch: p
     assert has_library("libElsewhere.so.1", tmp_path / "no cache")
 
 
-@pytest.mark.parametrize("program", [PROVIDER.producer, PROVIDER.verifier], ids=lambda one: str(one.name))
+@pytest.mark.parametrize(
+    "program",
+    [PROVIDER.producer(PROVIDER.engine(None)), PROVIDER.verifier({})],
+    ids=lambda one: str(one.name),
+)
 def test_a_loaded_host_has_one_thread(program: HostProgram) -> None:
     # Only a process without other threads can be forked for each job.
     code = "import importlib, os\n" + "".join(

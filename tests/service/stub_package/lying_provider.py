@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,12 @@ PRODUCER = HostProgram(
 @dataclass(frozen=True)
 class LyingProvider:
     manifest: Manifest = MANIFEST
-    producer: HostProgram = PRODUCER
-    verifier: HostProgram = VERIFIER
+
+    def producer(self, engine: Engine) -> HostProgram:
+        return PRODUCER
+
+    def verifier(self, engines: Mapping[str, Engine]) -> HostProgram:
+        return VERIFIER
 
     def engine(self, location: str | None = None) -> Engine:
         return Engine("Liar", "1", "/liar", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,8 +96,12 @@ VERIFIER = HostProgram(name="stub-verifier", entry="stub_hosts:verify")
 @dataclass(frozen=True)
 class StubProvider:
     manifest: Manifest = MANIFEST
-    producer: HostProgram = PRODUCER
-    verifier: HostProgram = VERIFIER
+
+    def producer(self, engine: Engine) -> HostProgram:
+        return PRODUCER
+
+    def verifier(self, engines: Mapping[str, Engine]) -> HostProgram:
+        return VERIFIER
 
     def engine(self, location: str | None = None) -> Engine:
         path = os.environ.get(ENGINE_FILE)

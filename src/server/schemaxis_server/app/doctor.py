@@ -62,7 +62,8 @@ def _engines(workspace: Path) -> Iterator[Finding]:
     except Fault as fault:
         yield Finding("configuration", False, fault.record.message, "Mend schemaxis.toml.")
         locations = {}
-    registry, engines = load(), Engines(locations)
+    registry = load()
+    engines = Engines(registry, locations)
     for provider in registry.values():
         engine = engines.look(provider)
         name = f"engine of {provider.manifest.name}"

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from schemaxis_server.execution import transitions
 from schemaxis_server.execution.bindings import bound_paths, in_resolved
 from schemaxis_server.execution.criteria import evaluate
+from schemaxis_server.execution.engines import Engines
 from schemaxis_server.execution.hosts import Cancelled, Deadline, HostRun, Hosts
 from schemaxis_server.execution.job_log import JobLog, VerifierLog
 from schemaxis_server.execution.jobs import Jobs
@@ -56,6 +57,7 @@ class Workshop:
     plans: Plans
     resources: Resources
     hosts: Hosts
+    engines: Engines
     verifier: Verifier
     objects: ObjectStore
     directory: Path
@@ -126,7 +128,7 @@ class Attempt:
         directory = self._directory(operation)
         await shop.barrier("dispatching")
         run = await shop.hosts.run(
-            provider.producer,
+            shop.engines.producer(provider),
             directory,
             {"document": resolved, "bindings": bindings},
             self._deadline,
@@ -157,7 +159,7 @@ class Attempt:
     async def _verify(self, produced: _Produced, planned: Planned) -> None:
         shop = self._shop
         subject = Subject(
-            provider=planned.provider,
+            program=shop.engines.verifier(planned.provider),
             document=planned.resolved.document,
             outputs=produced.run.result["outputs"],
             bindings=produced.bindings or {},

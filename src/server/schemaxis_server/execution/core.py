@@ -65,7 +65,7 @@ class ExecutionCore:
         self._pool = ThreadPoolExecutor(_POOL_THREADS, thread_name_prefix="core")
         self._objects = ObjectStore(directory / "objects")
         self.hosts = HostPool(directory / "run", database.workspace_id)
-        self.engines = Engines(locations)
+        self.engines = Engines(registry, locations)
         self.capabilities = Capabilities(registry, self.engines)
         self.tasks = Tasks(database, registry)
         self.resources = Resources(database, self._objects)
@@ -80,6 +80,7 @@ class ExecutionCore:
             plans=self.plans,
             resources=self.resources,
             hosts=hosts,
+            engines=self.engines,
             verifier=Verifier(hosts, self._objects),
             objects=self._objects,
             directory=directory / "jobs",
@@ -140,7 +141,7 @@ class ExecutionCore:
 
     def _warm(self, provider: Provider) -> None:
         """Load a provider's engines while its author reads the plan; a failure shows when it runs."""
-        for program in (provider.producer, provider.verifier):
+        for program in (self.engines.producer(provider), self.engines.verifier(provider)):
             background(self.hosts.warm(program))
 
     async def _off_loop(self, work: Callable[..., Any], *arguments: Any) -> Any:

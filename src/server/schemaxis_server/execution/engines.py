@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from schemaxis_server.faults import Fault
+from schemaxis_server.native.contract import HostProgram
 from schemaxis_server.providers.contract import Engine, Provider
+from schemaxis_server.providers.registry import Registry
 
 
 class Engines:
@@ -15,7 +17,8 @@ class Engines:
     older plans stale; listing uses what was last seen.
     """
 
-    def __init__(self, locations: Mapping[str, str] | None = None) -> None:
+    def __init__(self, registry: Registry, locations: Mapping[str, str] | None = None) -> None:
+        self._registry = registry
         self._locations = dict(locations or {})
         self._seen: dict[str, Engine] = {}
 
@@ -29,6 +32,14 @@ class Engines:
         name = provider.manifest.name
         engine = self._seen[name] = provider.engine(self._locations.get(name))
         return engine
+
+    def producer(self, provider: Provider) -> HostProgram:
+        """The program that works in the provider's engine."""
+        return provider.producer(self.of(provider))
+
+    def verifier(self, provider: Provider) -> HostProgram:
+        """The program that checks what the provider published."""
+        return provider.verifier({name: self.of(one) for name, one in self._registry.items()})
 
     def require(self, provider: Provider) -> Engine:
         """The engine as it is now. Raises ``MISSING_RUNTIME`` with what to install."""

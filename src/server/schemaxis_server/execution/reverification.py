@@ -92,7 +92,7 @@ class Reverification:
                 provider = shop.plans.provider(operation.provider)
                 paths = await bound_paths(file.bindings, shop.resources)
                 subject = Subject(
-                    provider=provider,
+                    program=shop.engines.verifier(provider),
                     document=file.resolved,
                     outputs={name: result["outputs"][name] for name in operation.outputs},
                     bindings=in_resolved(paths, file.document, file.resolved, provider),

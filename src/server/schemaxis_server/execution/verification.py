@@ -17,8 +17,7 @@ import msgspec
 from schemaxis_server.execution.hosts import Deadline, Hosts
 from schemaxis_server.execution.records import Check, Resource, Verification, now
 from schemaxis_server.faults import Fault
-from schemaxis_server.native.contract import Listener
-from schemaxis_server.providers.contract import Provider
+from schemaxis_server.native.contract import HostProgram, Listener
 from schemaxis_server.store.damage import ObjectCorrupt
 from schemaxis_server.store.objects import ObjectStore, Receipt
 
@@ -41,9 +40,9 @@ class _Reported(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is verified: a resolved document, the result's outputs and the published files."""
+    """What is verified, and by which program: a resolved document, the result's outputs and the published files."""
 
-    provider: Provider
+    program: HostProgram
     document: Any
     outputs: Any
     bindings: dict[str, str]
@@ -102,7 +101,7 @@ class Verifier:
                 if resource.derived_from is None
             ],
         }
-        program = subject.provider.verifier
+        program = subject.program
         run = await self._hosts.run(program, directory, request, deadline, listener, cancel)
         try:
             reported = msgspec.json.decode(run.text, type=_Reported)

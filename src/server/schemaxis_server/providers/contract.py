@@ -133,11 +133,11 @@ class Provider(Protocol):
     @property
     def manifest(self) -> Manifest: ...
 
-    @property
-    def producer(self) -> HostProgram: ...
+    def producer(self, engine: Engine) -> HostProgram:
+        """The program that works in the engine that :meth:`engine` found."""
 
-    @property
-    def verifier(self) -> HostProgram: ...
+    def verifier(self, engines: Mapping[str, Engine]) -> HostProgram:
+        """The program that checks; ``engines`` are those of all providers by name, so that another one can do it."""
 
     def engine(self, location: str | None) -> Engine:
         """Find the engine, at ``location`` if the configuration names one. Cheap; imports no engine."""

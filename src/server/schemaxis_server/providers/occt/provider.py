@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -68,8 +69,12 @@ class OcctProvider:
     """Implements :class:`schemaxis_server.providers.contract.Provider`."""
 
     manifest: Manifest = MANIFEST
-    producer: HostProgram = PRODUCER
-    verifier: HostProgram = VERIFIER
+
+    def producer(self, engine: Engine) -> HostProgram:
+        return PRODUCER
+
+    def verifier(self, engines: Mapping[str, Engine]) -> HostProgram:
+        return VERIFIER
 
     def engine(self, location: str | None = None) -> Engine:
         """The kernel's package, found without importing it. It is embedded: ``location`` has no meaning."""
