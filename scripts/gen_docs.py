@@ -15,7 +15,8 @@ Generated from the catalogue in `schemaxis_server/faults.py` by `make docs`; do 
 
 A refused call carries its fault in the gRPC status (as `google.rpc.ErrorInfo` with domain `schemaxis`
 and as one `schemaxis.v1.Fault`) and, on the bridge, in `fault`. Work that was accepted and failed
-carries the same shape in the job. *Retry* says whether the same request may succeed later unchanged.
+carries the same shape in the job. *Retry* says whether the cause may pass by itself, so that the same
+request may succeed later; a fault's own `retryable` knows better where that hangs on more than its code.
 
 | code | gRPC status | retry | what it means | what to do |
 | --- | --- | --- | --- | --- |

@@ -89,6 +89,10 @@ def _(program: Program) -> str:
 
 @produces("NOT_FOUND")
 def _(program: Program) -> str:
+    with pytest.raises(Refused, match="list its jobs") as caught:
+        program.job("job_none")
+    # The same text comes through every door, each of which has names of its own.
+    assert "list_jobs" not in caught.value.fault.message
     return refused(program, program.jobs.GetJob, job_pb2.GetJobRequest(job_id="job_none"))
 
 
@@ -233,8 +237,22 @@ def _(program: Program) -> str:
 
 @produces("NOT_VERIFIED")
 def _(program: Program) -> str:
-    job = program.run(stub("fail"))
-    return refused(program, program.jobs.VerifyJob, job_pb2.VerifyJobRequest(job_id=job.job_id))
+    """A job that still works is worth asking again, one that has ended never is."""
+    program.hold("queued")
+    job = program.started(stub("fail"))
+    observe = observation_pb2.ObserveRequest(job_id=job.job_id, section="verification")
+    verify = job_pb2.VerifyJobRequest(job_id=job.job_id)
+    for method, request in ((program.observations.Observe, observe), (program.jobs.VerifyJob, verify)):
+        with pytest.raises(Refused) as caught:
+            program.call(method, request)
+        assert (caught.value.code, caught.value.fault.retryable) == ("NOT_VERIFIED", True)
+    program.release("queued")
+    program.ended(job.job_id)
+    assert not program.observe(job.job_id, "verification")["verified"]
+    with pytest.raises(Refused) as caught:
+        program.call(program.jobs.VerifyJob, verify)
+    assert not caught.value.fault.retryable
+    return caught.value.code
 
 
 def corrupted(program: Program) -> job_pb2.Job:

@@ -16,7 +16,8 @@ from typing import Any
 class FaultKind:
     """One entry of the catalogue.
 
-    ``status`` is the name of the gRPC status code; ``next_step`` is the advice that the
+    ``status`` is the name of the gRPC status code; ``retryable`` says whether the cause may pass by
+    itself, so that the same request may succeed later; ``next_step`` is the advice that the
     documentation prints and that a message without its own advice ends with.
     """
 
@@ -33,7 +34,7 @@ _KINDS = (
         "INVALID_ARGUMENT",
         False,
         "A field of the request is missing, of the wrong type or out of its range.",
-        "Correct the field that `pointer` names; `methods` lists every parameter.",
+        "Correct the field that `pointer` names; the method's description has every parameter with its range.",
     ),
     FaultKind(
         "UNKNOWN_METHOD",
@@ -171,7 +172,7 @@ _KINDS = (
     FaultKind(
         "NOT_VERIFIED",
         "FAILED_PRECONDITION",
-        False,
+        True,
         "The job has no verified result.",
         "Wait for the job to succeed, or use a job that did.",
     ),
@@ -276,27 +277,34 @@ class FaultRecord:
     """A fault as it is stored in a job or sent to a client.
 
     ``pointer`` is an RFC 6901 pointer into the document or the request, empty when the
-    fault has no place. ``details`` is JSON.
+    fault has no place. ``details`` is JSON. ``retry_helps`` is for a fault that knows better than
+    its kind whether its cause may pass by itself.
     """
 
     code: str
     message: str
     pointer: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    retry_helps: bool | None = None
 
     @property
     def retryable(self) -> bool:
-        return CATALOGUE[self.code].retryable
+        return CATALOGUE[self.code].retryable if self.retry_helps is None else self.retry_helps
 
 
 class Fault(Exception):
-    """The domain exception: a refusal or a failure with a code of the catalogue."""
+    """The domain exception: a refusal or a failure with a code of the catalogue.
 
-    def __init__(self, code: str, message: str, pointer: str = "", **details: Any) -> None:
+    ``retryable`` is given where it does not follow from the code alone.
+    """
+
+    def __init__(
+        self, code: str, message: str, pointer: str = "", *, retryable: bool | None = None, **details: Any
+    ) -> None:
         if code not in CATALOGUE:
             raise ValueError(f"{code} is not in the fault catalogue")
         super().__init__(message)
-        self.record = FaultRecord(code, message, pointer, details)
+        self.record = FaultRecord(code, message, pointer, details, retryable)
 
     @property
     def code(self) -> str:

@@ -29,15 +29,12 @@ class Page(Generic[R]):
 
 
 class Shelf(Generic[R]):
-    """One kind of record. ``noun`` and ``lister`` are for the text of NOT_FOUND."""
+    """One kind of record. ``noun`` is for the text of NOT_FOUND."""
 
-    def __init__(
-        self, table: RecordTable, kind: type[R], noun: str, lister: str, columns: Callable[[R], Columns]
-    ) -> None:
+    def __init__(self, table: RecordTable, kind: type[R], noun: str, columns: Callable[[R], Columns]) -> None:
         self._table = table
         self._decoder = msgspec.json.Decoder(kind)
         self._noun = noun
-        self._lister = lister
         self._columns = columns
 
     def get(self, connection: sqlite3.Connection, id: str) -> R:
@@ -67,18 +64,17 @@ class Shelf(Generic[R]):
     def _not_found(self, id: str) -> Fault:
         return Fault(
             "NOT_FOUND",
-            f"This workspace has no {self._noun} {id[:64]!r}; {self._lister} lists those there are.",
+            f"This workspace has no {self._noun} {id[:64]!r}; list its {self._noun}s and use an id from there.",
             f"/{self._noun}_id",
         )
 
 
-TASK_SHELF: Shelf[Task] = Shelf(TASKS, Task, "task", "list_tasks", lambda task: {})
-PLAN_SHELF: Shelf[Plan] = Shelf(PLANS, Plan, "plan", "list_plans", lambda plan: {"task_id": plan.task_id})
+TASK_SHELF: Shelf[Task] = Shelf(TASKS, Task, "task", lambda task: {})
+PLAN_SHELF: Shelf[Plan] = Shelf(PLANS, Plan, "plan", lambda plan: {"task_id": plan.task_id})
 JOB_SHELF: Shelf[Job] = Shelf(
     JOBS,
     Job,
     "job",
-    "list_jobs",
     lambda job: {
         "task_id": job.task_id,
         "plan_id": job.plan_id,
@@ -90,7 +86,6 @@ RESOURCE_SHELF: Shelf[Resource] = Shelf(
     RESOURCES,
     Resource,
     "resource",
-    "list_resources",
     lambda resource: {"job_id": resource.producer.job_id, "state": resource.state.value},
 )
 

@@ -41,7 +41,7 @@ def check_reachable(criteria: Iterable[Criterion], manifests: Sequence[Manifest]
     for index, criterion in enumerate(criteria):
         found = _unreachable(criterion, manifests)
         if found is not None:
-            details = {"nearest": found.nearest} if found.nearest else {}
+            details: dict[str, Any] = {"nearest": found.nearest} if found.nearest else {}
             raise Fault("INVALID_REQUEST", found.message, f"/criteria/{index}/{found.field}", **details)
 
 

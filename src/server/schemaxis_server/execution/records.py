@@ -71,7 +71,7 @@ class ResourceState(StrEnum):
 
 
 class FaultView(Record, frozen=True):
-    """A fault as it is kept in a job. ``retryable`` follows from the code."""
+    """A fault as it is kept in a job."""
 
     code: str
     message: str

@@ -43,8 +43,10 @@ class Reverification:
         if job.state is not JobState.SUCCEEDED:
             raise Fault(
                 "NOT_VERIFIED",
-                f"The job is {job.state}, so there is nothing to verify; use a job that succeeded.",
+                f"The job is {job.state}, so there is nothing to verify; "
+                + ("use a job that succeeded." if job.state.terminal else "verify it when it has succeeded."),
                 "/job_id",
+                retryable=not job.state.terminal,
                 state=job.state.value,
             )
         running = self._running.get(job_id)

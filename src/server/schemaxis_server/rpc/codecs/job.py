@@ -142,7 +142,9 @@ def _check(check: Check) -> job_pb2.Check:
 
 
 def _fault(fault: FaultView) -> fault_pb2.Fault:
-    return fault_message(FaultRecord(fault.code, fault.message, fault.pointer, fault.details))
+    return fault_message(
+        FaultRecord(fault.code, fault.message, fault.pointer, fault.details, fault.retryable)
+    )
 
 
 def end_message(end: End) -> job_pb2.WatchJobResponse:
