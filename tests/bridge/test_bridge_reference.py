@@ -76,10 +76,56 @@ def test_it_is_one_short_line(listed: Any) -> None:
 
 
 def test_one_method_comes_with_the_meaning_of_every_field() -> None:
-    one = json.loads(describe_method(find_method(load_methods(), "watch_job")))
+    one = json.loads(describe_method(load_methods(), "watch_job"))
     (method,) = one["methods"]
     assert (method["streaming"], method["event"], method["result"]) == (True, "JobEvent", "WatchEnd")
     assert one["types"]["WatchEnd"]["reason"].startswith("terminal | tail | draining. ")
+
+
+def test_one_method_comes_without_what_holds_for_all() -> None:
+    plan = json.loads(describe_method(load_methods(), "plan"))
+    assert set(plan) == {"protocol", "methods", "faults", "types"}
+    watch = json.loads(describe_method(load_methods(), "watch_job"))
+    (convention,) = watch["conventions"]
+    assert "event" in convention
+
+
+def test_each_method_lists_its_faults_and_one_method_their_meaning(listed: Any) -> None:
+    faults = {method["name"]: method.get("faults", []) for method in listed["methods"]}
+    assert {"NOT_FOUND", "STALE_REVISION", "INVALID_DOCUMENT", "UNAUTHORISED_PROVIDER"} <= set(faults["plan"])
+    assert {"BUDGET_EXHAUSTED", "REPEATED_FAILURE", "STALE_PLAN"} <= set(faults["execute"])
+    assert "NOT_VERIFIED" in faults["observe"]
+    assert "faults" not in next(one for one in listed["methods"] if one["name"] == "workspace")
+    everywhere = set(listed["faultsOfAnyMethod"])
+    assert {"INVALID_REQUEST", "INTERNAL"} <= everywhere
+    assert all(everywhere.isdisjoint(codes) for codes in faults.values())
+    meanings = json.loads(describe_method(load_methods(), "execute"))["faults"]
+    assert set(meanings) == everywhere | set(faults["execute"])
+    assert meanings["STALE_REVISION"].startswith("expected_revision is not the present revision")
+
+
+def test_what_the_session_answers_itself_is_described_too() -> None:
+    (stop,) = json.loads(describe_method(load_methods(), "stop"))["methods"]
+    assert stop["parameters"][0]["name"] == "request"
+
+
+@pytest.mark.parametrize("name", ["exekute", "", "x" * 200])
+def test_the_description_of_an_unknown_method_is_refused(name: str) -> None:
+    with pytest.raises(BridgeFault) as raised:
+        describe_method(load_methods(), name)
+    assert raised.value.code == "UNKNOWN_METHOD"
+
+
+def test_what_an_agent_must_know_of_a_verdict_is_told(listed: Any) -> None:
+    (observe,) = json.loads(describe_method(load_methods(), "observe"))["methods"]
+    section = next(one for one in observe["parameters"] if one["name"] == "section")
+    assert '"partial": true' in section["purpose"]
+    assert "/outputs/body/volume" in json.dumps(listed["types"]["Criterion"])
+    job = json.loads(describe_method(load_methods(), "job"))["types"]["Job"]
+    assert "Unknown: there are no criteria" in job["goal"]
+    verify = json.loads(describe_method(load_methods(), "verify"))["types"]["Verification"]
+    assert "may still be wrong" in verify["notCovered"]
+    assert "another machine" in json.loads(describe_method(load_methods(), "plan"))["types"]["Plan"]["digest"]
 
 
 @pytest.mark.parametrize(

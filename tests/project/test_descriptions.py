@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.message import Message
+from schemaxis.bridge import prose
 from schemaxis.v1 import fault_pb2, inspection_pb2, observation_pb2, options_pb2, resource_pb2, task_pb2
 from schemaxis_server.execution import evidence, observation, resources, tasks
 from schemaxis_server.execution.capabilities import DEFAULT_LIMIT
@@ -28,6 +29,11 @@ def rule(message: type[Message], field: str) -> options_pb2.FieldRule:
 def test_the_fault_enum_lists_the_catalogue() -> None:
     names = [name.removeprefix("FAULT_CODE_") for name in fault_pb2.FaultCode.DESCRIPTOR.values_by_name][1:]
     assert names == list(CATALOGUE)
+
+
+def test_the_fault_enum_means_what_the_catalogue_means() -> None:
+    for code, kind in CATALOGUE.items():
+        assert prose.comment(f"schemaxis.v1.FaultCode.FAULT_CODE_{code}") == kind.meaning
 
 
 @pytest.mark.parametrize("field", list(inspect.signature(Budget).parameters))

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import grpc
 from grpc_status import rpc_status
+from schemaxis.bridge.methods import faults_of, faults_of_any_method
 from schemaxis.v1 import (
     capability_pb2_grpc,
     fault_pb2,
@@ -46,12 +47,16 @@ class Refused(Exception):
         self.details: dict[str, Any] = json.loads(fault.details_json) if fault.details_json else {}
 
 
-def refusal(error: grpc.RpcError) -> Refused:
-    """The fault of a refused call; asserts that the status carries one."""
+def refusal(error: grpc.RpcError, method: Any = None) -> Refused:
+    """The fault of a refused call; asserts that the status carries one, which its method lists."""
     status = rpc_status.from_call(cast("grpc.Call", error))
     assert status is not None, error
     fault = fault_pb2.Fault()
     assert any(detail.Unpack(fault) for detail in status.details), error
+    if method is not None:
+        path = method._method.decode()
+        listed = (*faults_of(path), *faults_of_any_method())
+        assert fault.code in listed, f"{path} does not list {fault.code}"
     return Refused(fault)
 
 
@@ -139,7 +144,7 @@ class Program:
         try:
             return method(request, timeout=60)
         except grpc.RpcError as error:
-            raise refusal(error) from None
+            raise refusal(error, method) from None
 
     def task(self, *providers: str, **fields: Any) -> task_pb2.Task:
         budget = task_pb2.Budget(**fields.pop("budget", {"max_attempts": 100}))
@@ -178,7 +183,7 @@ class Program:
             for frame in self.jobs.WatchJob(request, timeout=100):
                 found += frame.events
         except grpc.RpcError as error:
-            raise refusal(error) from None
+            raise refusal(error, self.jobs.WatchJob) from None
         assert [event.sequence for event in found] == list(range(after + 1, after + 1 + len(found)))
         return found
 
@@ -202,7 +207,7 @@ class Program:
         try:
             return b"".join(frame.data for frame in self.resources.ReadResource(request, timeout=60))
         except grpc.RpcError as error:
-            raise refusal(error) from None
+            raise refusal(error, self.resources.ReadResource) from None
 
 
 def stub(mode: str = "ok", **options: Any) -> dict[str, Any]:

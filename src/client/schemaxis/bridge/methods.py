@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from google.protobuf import message_factory
+from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, MethodDescriptor
 from google.protobuf.message import Message
 
 from schemaxis.bridge import encoding, prose
 from schemaxis.bridge.faults import local_fault, nearest
-from schemaxis.v1 import options_pb2
+from schemaxis.v1 import fault_pb2, options_pb2
 
 PROTOCOL = "schemaxis.agent/1"
 # What the session answers by itself, without the service.
@@ -25,7 +25,8 @@ class Method:
     """One method: where it lives on the service and how its JSON is made.
 
     ``result_field`` is the response field that is the result (empty: the whole response);
-    ``event_field`` the repeated field whose entries are a stream's events.
+    ``event_field`` the repeated field whose entries are a stream's events; ``faults`` the codes of
+    its refusals, besides those of :func:`faults_of_any_method`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Method:
     agent_tool: bool
     result_field: str
     event_field: str
+    faults: tuple[str, ...]
     write_result: Callable[[Message], str]
     write_event: Callable[[Any], str]
 
@@ -71,9 +73,35 @@ def _method(descriptor: MethodDescriptor) -> Method:
         agent_tool=options[options_pb2.agent_tool],
         result_field=result_field,
         event_field=event_field,
+        faults=_faults(descriptor),
         write_result=encoding.part_encoder(response, result_field),
         write_event=encoding.entry_encoder(response, event_field) if event_field else encoding.encode,
     )
+
+
+def faults_of(path: str) -> tuple[str, ...]:
+    """The codes that the method of a gRPC path lists, whether the bridge has it or not."""
+    service, _, name = path.removeprefix("/").rpartition("/")
+    methods = descriptor_pool.Default().FindServiceByName(service).methods_by_name
+    return _faults(methods[name])
+
+
+def _faults(descriptor: MethodDescriptor) -> tuple[str, ...]:
+    return tuple(_code(number) for number in descriptor.GetOptions().Extensions[fault_pb2.faults].codes)
+
+
+def faults_of_any_method() -> tuple[str, ...]:
+    """The codes with which every method may be refused."""
+    return tuple(
+        _code(value.number)
+        for value in fault_pb2.FaultCode.DESCRIPTOR.values
+        if value.GetOptions().Extensions[fault_pb2.any_method]
+    )
+
+
+def _code(number: int) -> str:
+    name: str = fault_pb2.FaultCode.DESCRIPTOR.values_by_number[number].name
+    return name.removeprefix("FAULT_CODE_")
 
 
 def find_method(methods: Mapping[str, Method], name: str) -> Method:

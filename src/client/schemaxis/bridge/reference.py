@@ -16,26 +16,31 @@ from schemaxis.bridge import fields, prose
 from schemaxis.bridge.envelope import MAX_ID_CHARACTERS
 from schemaxis.bridge.fields import Kind
 from schemaxis.bridge.lines import MAX_LINE_BYTES
-from schemaxis.bridge.methods import PROTOCOL, Method
+from schemaxis.bridge.methods import PROTOCOL, Method, faults_of_any_method, find_method
 from schemaxis.bridge.text import MAX_NESTING
+from schemaxis.v1 import fault_pb2
 
+_STREAMS = 'A streaming method first writes lines {"id":…,"event":…}, then its answer.'
 _CONVENTIONS = (
     'A request is one line {"id":…,"method":…,"params":{…}}; its answer has the same id and either "ok":true '
     'with a result or "ok":false with a fault {code, message, retryable, pointer, details}.',
     "Answers may come in any order. Requests start in the order of their lines.",
-    'A streaming method first writes lines {"id":…,"event":…}, then its answer.',
+    _STREAMS,
     "Parameters may be written in snake_case or lowerCamelCase; results are in lowerCamelCase.",
+    "A method may be refused with its own faults and with those of any method; work that was accepted and "
+    "failed is no refusal, its job carries the fault.",
     "Wherever revision matters, send the one you saw as expected_revision; a wrong one changes nothing.",
     'A number that JSON lacks is {"$number":"NaN"}, "Infinity" or "-Infinity".',
     "The usual way: capabilities.search, capabilities.describe, create_task, plan, execute, job or "
     "watch_job, observe (section result, then verification), verify.",
 )
-_LOCAL = (
+_LOCAL: tuple[dict[str, Any], ...] = (
     {
         "name": "methods",
-        "purpose": "This list, or one method of it with prose for every field of its result.",
+        "purpose": "This list, or one method of it with prose for its faults and every field of its result.",
         "parameters": [{"name": "method", "type": "string", "purpose": "Name of the one method."}],
         "result": "this object",
+        "faults": ["UNKNOWN_METHOD"],
     },
     {
         "name": "stop",
@@ -66,29 +71,44 @@ _TYPE_NAMES = {
 
 def describe_methods(methods: Mapping[str, Method]) -> str:
     """The result of ``methods`` as JSON text."""
-    return _document(
-        [*(_describe(method) for method in methods.values()), *_LOCAL],
-        _types(methods.values(), _signature),
+    return _text(
+        {
+            "protocol": PROTOCOL,
+            "limits": {
+                "lineBytes": MAX_LINE_BYTES,
+                "idCharacters": MAX_ID_CHARACTERS,
+                "nesting": MAX_NESTING,
+            },
+            "conventions": _CONVENTIONS,
+            "faultsOfAnyMethod": faults_of_any_method(),
+            "methods": [*(_describe(method) for method in methods.values()), *_LOCAL],
+            "types": _types(methods.values(), _signature),
+        }
     )
 
 
-def describe_method(method: Method) -> str:
-    """The result of ``methods`` for one method, with prose for the fields of its result, as JSON text."""
-    return _document([_describe(method)], _types([method], _prose))
+def describe_method(methods: Mapping[str, Method], name: str) -> str:
+    """The result of ``methods`` for one method, with prose for its faults and result, as JSON text.
 
-
-def _document(methods: list[dict[str, Any]], types: dict[str, Any]) -> str:
-    document = {
-        "protocol": PROTOCOL,
-        "limits": {
-            "lineBytes": MAX_LINE_BYTES,
-            "idCharacters": MAX_ID_CHARACTERS,
-            "nesting": MAX_NESTING,
-        },
-        "conventions": _CONVENTIONS,
-        "methods": methods,
-        "types": types,
+    What holds for all methods is left out. Raises ``UNKNOWN_METHOD``.
+    """
+    local = next((entry for entry in _LOCAL if entry["name"] == name), None)
+    if local is not None:
+        return _text({"protocol": PROTOCOL, "methods": [local]})
+    method = find_method(methods, name)
+    document: dict[str, Any] = {"protocol": PROTOCOL}
+    if method.streaming:
+        document["conventions"] = (_STREAMS,)
+    document["methods"] = [_describe(method)]
+    document["faults"] = {
+        code: prose.comment(f"{fault_pb2.FaultCode.DESCRIPTOR.full_name}.FAULT_CODE_{code}")
+        for code in (*method.faults, *faults_of_any_method())
     }
+    document["types"] = _types([method], _prose)
+    return _text(document)
+
+
+def _text(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -99,6 +119,8 @@ def _describe(method: Method) -> dict[str, Any]:
         "parameters": [_parameter(field) for field in method.request.fields],
         "result": _result(method),
     }
+    if method.faults:
+        described["faults"] = method.faults
     if method.streaming:
         described["streaming"] = True
         described["event"] = _type_name(method.response.fields_by_name[method.event_field], one=True)

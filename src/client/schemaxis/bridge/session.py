@@ -199,7 +199,7 @@ class Session:
             return describe_methods(self._methods)
         if type(name) is not str:
             raise local_fault("INVALID_REQUEST", "Give the name of one method as a string.", "/method")
-        return describe_method(find_method(self._methods, name))
+        return describe_method(self._methods, name)
 
     def _stop(self, request: Request) -> str:
         target = _one_param(request.params, "request", required=True)

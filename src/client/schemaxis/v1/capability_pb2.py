@@ -22,10 +22,11 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from schemaxis.v1 import fault_pb2 as schemaxis_dot_v1_dot_fault__pb2
 from schemaxis.v1 import options_pb2 as schemaxis_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dschemaxis/v1/capability.proto\x12\x0cschemaxis.v1\x1a\x1aschemaxis/v1/options.proto\"3\n\x19\x42rowseCapabilitiesRequest\x12\x16\n\x05scope\x18\x01 \x01(\tB\x07\xd2\xf3\x18\x03\x30\xc8\x01\"\x87\x01\n\x1a\x42rowseCapabilitiesResponse\x12\r\n\x05scope\x18\x01 \x01(\t\x12#\n\x06scopes\x18\x02 \x03(\x0b\x32\x13.schemaxis.v1.Scope\x12\x35\n\x0c\x63\x61pabilities\x18\x03 \x03(\x0b\x32\x1f.schemaxis.v1.CapabilitySummary\"0\n\x05Scope\x12\r\n\x05scope\x18\x01 \x01(\t\x12\x18\n\x10\x63\x61pability_count\x18\x02 \x01(\x05\"\xa5\x01\n\x11\x43\x61pabilitySummary\x12\x12\n\ncapability\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07purpose\x18\x03 \x01(\t\x12\r\n\x05scope\x18\x04 \x01(\t\x12\x10\n\x08provider\x18\x05 \x01(\t\x12\x18\n\x10\x64ocument_version\x18\x06 \x01(\t\x12\x0e\n\x06\x66ilter\x18\x07 \x01(\t\x12\x11\n\tavailable\x18\x08 \x01(\x08\"\x89\x01\n\x19SearchCapabilitiesRequest\x12\x1a\n\x05query\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\xc8\x01\x38\x01\x12\x16\n\x05scope\x18\x02 \x01(\tB\x07\xd2\xf3\x18\x03\x30\xc8\x01\x12.\n\x05limit\x18\x03 \x01(\x05\x42\x1a\xd2\xf3\x18\x16\n\x02\x31\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x42\x08\n\x06_limit\"[\n\x1aSearchCapabilitiesResponse\x12.\n\x07matches\x18\x01 \x03(\x0b\x32\x1d.schemaxis.v1.CapabilityMatch\x12\r\n\x05total\x18\x02 \x01(\x05\"b\n\x0f\x43\x61pabilityMatch\x12\x33\n\ncapability\x18\x01 \x01(\x0b\x32\x1f.schemaxis.v1.CapabilitySummary\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0b\n\x03why\x18\x03 \x01(\t\"<\n\x19\x44\x65scribeCapabilityRequest\x12\x1f\n\ncapability\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\xc8\x01\x38\x01\"V\n\x1a\x44\x65scribeCapabilityResponse\x12\x38\n\x0b\x64\x65scription\x18\x01 \x01(\x0b\x32#.schemaxis.v1.CapabilityDescription\"\xf9\x02\n\x15\x43\x61pabilityDescription\x12\x30\n\x07summary\x18\x01 \x01(\x0b\x32\x1f.schemaxis.v1.CapabilitySummary\x12.\n\x06inputs\x18\x02 \x01(\x0b\x32\x1e.schemaxis.v1.CapabilityInputs\x12/\n\x07options\x18\x03 \x03(\x0b\x32\x1e.schemaxis.v1.CapabilityOption\x12\x34\n\nquantities\x18\x04 \x03(\x0b\x32 .schemaxis.v1.CapabilityQuantity\x12\x33\n\tartifacts\x18\x05 \x03(\x0b\x32 .schemaxis.v1.CapabilityArtifact\x12\x14\n\x0cverification\x18\x06 \x01(\t\x12\x1a\n\x0c\x65xample_json\x18\x07 \x01(\tB\x04\xc8\xf3\x18\x01\x12\x0e\n\x06\x65ngine\x18\x08 \x01(\t\x12\x14\n\x07install\x18\t \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_install\"V\n\x10\x43\x61pabilityInputs\x12\x0f\n\x07minimum\x18\x01 \x01(\x05\x12\x14\n\x07maximum\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07purpose\x18\x03 \x01(\tB\n\n\x08_maximum\"\xaf\x01\n\x10\x43\x61pabilityOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07purpose\x18\x02 \x01(\t\x12\x0c\n\x04unit\x18\x03 \x01(\t\x12\x10\n\x08required\x18\x04 \x01(\x08\x12\x1f\n\x0c\x64\x65\x66\x61ult_json\x18\x05 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x12\x19\n\x0bschema_json\x18\x06 \x01(\tB\x04\xc8\xf3\x18\x01\x12\x0f\n\x07\x61\x63\x63\x65pts\x18\x07 \x03(\tB\x0f\n\r_default_json\"A\n\x12\x43\x61pabilityQuantity\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04unit\x18\x02 \x01(\t\x12\x0f\n\x07purpose\x18\x03 \x01(\t\"G\n\x12\x43\x61pabilityArtifact\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x0f\n\x07purpose\x18\x03 \x01(\t\"|\n\x1aGetCapabilitySchemaRequest\x12\"\n\ncapability\x18\x01 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\xc8\x01H\x00\x88\x01\x01\x12\x1f\n\x07version\x18\x02 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\xc8\x01H\x01\x88\x01\x01\x42\r\n\x0b_capabilityB\n\n\x08_version\"I\n\x1bGetCapabilitySchemaResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x19\n\x0bschema_json\x18\x02 \x01(\tB\x04\xc8\xf3\x18\x01\x32\xc3\x04\n\x11\x43\x61pabilityService\x12\x84\x01\n\x12\x42rowseCapabilities\x12\'.schemaxis.v1.BrowseCapabilitiesRequest\x1a(.schemaxis.v1.BrowseCapabilitiesResponse\"\x1b\xca\xf3\x18\x13\x63\x61pabilities.browse\xd8\xf3\x18\x01\x12\x84\x01\n\x12SearchCapabilities\x12\'.schemaxis.v1.SearchCapabilitiesRequest\x1a(.schemaxis.v1.SearchCapabilitiesResponse\"\x1b\xca\xf3\x18\x13\x63\x61pabilities.search\xd8\xf3\x18\x01\x12\x95\x01\n\x12\x44\x65scribeCapability\x12\'.schemaxis.v1.DescribeCapabilityRequest\x1a(.schemaxis.v1.DescribeCapabilityResponse\",\xca\xf3\x18\x15\x63\x61pabilities.describe\xd2\xf3\x18\x0b\x64\x65scription\xd8\xf3\x18\x01\x12\x87\x01\n\x13GetCapabilitySchema\x12(.schemaxis.v1.GetCapabilitySchemaRequest\x1a).schemaxis.v1.GetCapabilitySchemaResponse\"\x1b\xca\xf3\x18\x13\x63\x61pabilities.schema\xd8\xf3\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dschemaxis/v1/capability.proto\x12\x0cschemaxis.v1\x1a\x18schemaxis/v1/fault.proto\x1a\x1aschemaxis/v1/options.proto\"3\n\x19\x42rowseCapabilitiesRequest\x12\x16\n\x05scope\x18\x01 \x01(\tB\x07\xd2\xf3\x18\x03\x30\xc8\x01\"\x87\x01\n\x1a\x42rowseCapabilitiesResponse\x12\r\n\x05scope\x18\x01 \x01(\t\x12#\n\x06scopes\x18\x02 \x03(\x0b\x32\x13.schemaxis.v1.Scope\x12\x35\n\x0c\x63\x61pabilities\x18\x03 \x03(\x0b\x32\x1f.schemaxis.v1.CapabilitySummary\"0\n\x05Scope\x12\r\n\x05scope\x18\x01 \x01(\t\x12\x18\n\x10\x63\x61pability_count\x18\x02 \x01(\x05\"\xa5\x01\n\x11\x43\x61pabilitySummary\x12\x12\n\ncapability\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07purpose\x18\x03 \x01(\t\x12\r\n\x05scope\x18\x04 \x01(\t\x12\x10\n\x08provider\x18\x05 \x01(\t\x12\x18\n\x10\x64ocument_version\x18\x06 \x01(\t\x12\x0e\n\x06\x66ilter\x18\x07 \x01(\t\x12\x11\n\tavailable\x18\x08 \x01(\x08\"\x89\x01\n\x19SearchCapabilitiesRequest\x12\x1a\n\x05query\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\xc8\x01\x38\x01\x12\x16\n\x05scope\x18\x02 \x01(\tB\x07\xd2\xf3\x18\x03\x30\xc8\x01\x12.\n\x05limit\x18\x03 \x01(\x05\x42\x1a\xd2\xf3\x18\x16\n\x02\x31\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x42\x08\n\x06_limit\"{\n\x1aSearchCapabilitiesResponse\x12.\n\x07matches\x18\x01 \x03(\x0b\x32\x1d.schemaxis.v1.CapabilityMatch\x12\r\n\x05total\x18\x02 \x01(\x05\x12\x13\n\x06\x61\x64vice\x18\x03 \x01(\tH\x00\x88\x01\x01\x42\t\n\x07_advice\"b\n\x0f\x43\x61pabilityMatch\x12\x33\n\ncapability\x18\x01 \x01(\x0b\x32\x1f.schemaxis.v1.CapabilitySummary\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0b\n\x03why\x18\x03 \x01(\t\"<\n\x19\x44\x65scribeCapabilityRequest\x12\x1f\n\ncapability\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\xc8\x01\x38\x01\"V\n\x1a\x44\x65scribeCapabilityResponse\x12\x38\n\x0b\x64\x65scription\x18\x01 \x01(\x0b\x32#.schemaxis.v1.CapabilityDescription\"\xf9\x02\n\x15\x43\x61pabilityDescription\x12\x30\n\x07summary\x18\x01 \x01(\x0b\x32\x1f.schemaxis.v1.CapabilitySummary\x12.\n\x06inputs\x18\x02 \x01(\x0b\x32\x1e.schemaxis.v1.CapabilityInputs\x12/\n\x07options\x18\x03 \x03(\x0b\x32\x1e.schemaxis.v1.CapabilityOption\x12\x34\n\nquantities\x18\x04 \x03(\x0b\x32 .schemaxis.v1.CapabilityQuantity\x12\x33\n\tartifacts\x18\x05 \x03(\x0b\x32 .schemaxis.v1.CapabilityArtifact\x12\x14\n\x0cverification\x18\x06 \x01(\t\x12\x1a\n\x0c\x65xample_json\x18\x07 \x01(\tB\x04\xc8\xf3\x18\x01\x12\x0e\n\x06\x65ngine\x18\x08 \x01(\t\x12\x14\n\x07install\x18\t \x01(\tH\x00\x88\x01\x01\x42\n\n\x08_install\"V\n\x10\x43\x61pabilityInputs\x12\x0f\n\x07minimum\x18\x01 \x01(\x05\x12\x14\n\x07maximum\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07purpose\x18\x03 \x01(\tB\n\n\x08_maximum\"\xaf\x01\n\x10\x43\x61pabilityOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07purpose\x18\x02 \x01(\t\x12\x0c\n\x04unit\x18\x03 \x01(\t\x12\x10\n\x08required\x18\x04 \x01(\x08\x12\x1f\n\x0c\x64\x65\x66\x61ult_json\x18\x05 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x12\x19\n\x0bschema_json\x18\x06 \x01(\tB\x04\xc8\xf3\x18\x01\x12\x0f\n\x07\x61\x63\x63\x65pts\x18\x07 \x03(\tB\x0f\n\r_default_json\"R\n\x12\x43\x61pabilityQuantity\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04unit\x18\x02 \x01(\t\x12\x0f\n\x07purpose\x18\x03 \x01(\t\x12\x0f\n\x07pointer\x18\x04 \x01(\t\"G\n\x12\x43\x61pabilityArtifact\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x0f\n\x07purpose\x18\x03 \x01(\t\"|\n\x1aGetCapabilitySchemaRequest\x12\"\n\ncapability\x18\x01 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\xc8\x01H\x00\x88\x01\x01\x12\x1f\n\x07version\x18\x02 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\xc8\x01H\x01\x88\x01\x01\x42\r\n\x0b_capabilityB\n\n\x08_version\"I\n\x1bGetCapabilitySchemaResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x19\n\x0bschema_json\x18\x02 \x01(\tB\x04\xc8\xf3\x18\x01\x32\xdf\x04\n\x11\x43\x61pabilityService\x12\x8b\x01\n\x12\x42rowseCapabilities\x12\'.schemaxis.v1.BrowseCapabilitiesRequest\x1a(.schemaxis.v1.BrowseCapabilitiesResponse\"\"\xca\xf3\x18\x13\x63\x61pabilities.browse\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x04\x12\x8b\x01\n\x12SearchCapabilities\x12\'.schemaxis.v1.SearchCapabilitiesRequest\x1a(.schemaxis.v1.SearchCapabilitiesResponse\"\"\xca\xf3\x18\x13\x63\x61pabilities.search\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x04\x12\x9c\x01\n\x12\x44\x65scribeCapability\x12\'.schemaxis.v1.DescribeCapabilityRequest\x1a(.schemaxis.v1.DescribeCapabilityResponse\"3\xca\xf3\x18\x15\x63\x61pabilities.describe\xd2\xf3\x18\x0b\x64\x65scription\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x04\x12\x8e\x01\n\x13GetCapabilitySchema\x12(.schemaxis.v1.GetCapabilitySchemaRequest\x1a).schemaxis.v1.GetCapabilitySchemaResponse\"\"\xca\xf3\x18\x13\x63\x61pabilities.schema\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -55,45 +56,45 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETCAPABILITYSCHEMARESPONSE'].fields_by_name['schema_json']._loaded_options = None
   _globals['_GETCAPABILITYSCHEMARESPONSE'].fields_by_name['schema_json']._serialized_options = b'\310\363\030\001'
   _globals['_CAPABILITYSERVICE'].methods_by_name['BrowseCapabilities']._loaded_options = None
-  _globals['_CAPABILITYSERVICE'].methods_by_name['BrowseCapabilities']._serialized_options = b'\312\363\030\023capabilities.browse\330\363\030\001'
+  _globals['_CAPABILITYSERVICE'].methods_by_name['BrowseCapabilities']._serialized_options = b'\312\363\030\023capabilities.browse\330\363\030\001\352\363\030\003\n\001\004'
   _globals['_CAPABILITYSERVICE'].methods_by_name['SearchCapabilities']._loaded_options = None
-  _globals['_CAPABILITYSERVICE'].methods_by_name['SearchCapabilities']._serialized_options = b'\312\363\030\023capabilities.search\330\363\030\001'
+  _globals['_CAPABILITYSERVICE'].methods_by_name['SearchCapabilities']._serialized_options = b'\312\363\030\023capabilities.search\330\363\030\001\352\363\030\003\n\001\004'
   _globals['_CAPABILITYSERVICE'].methods_by_name['DescribeCapability']._loaded_options = None
-  _globals['_CAPABILITYSERVICE'].methods_by_name['DescribeCapability']._serialized_options = b'\312\363\030\025capabilities.describe\322\363\030\013description\330\363\030\001'
+  _globals['_CAPABILITYSERVICE'].methods_by_name['DescribeCapability']._serialized_options = b'\312\363\030\025capabilities.describe\322\363\030\013description\330\363\030\001\352\363\030\003\n\001\004'
   _globals['_CAPABILITYSERVICE'].methods_by_name['GetCapabilitySchema']._loaded_options = None
-  _globals['_CAPABILITYSERVICE'].methods_by_name['GetCapabilitySchema']._serialized_options = b'\312\363\030\023capabilities.schema\330\363\030\001'
-  _globals['_BROWSECAPABILITIESREQUEST']._serialized_start=75
-  _globals['_BROWSECAPABILITIESREQUEST']._serialized_end=126
-  _globals['_BROWSECAPABILITIESRESPONSE']._serialized_start=129
-  _globals['_BROWSECAPABILITIESRESPONSE']._serialized_end=264
-  _globals['_SCOPE']._serialized_start=266
-  _globals['_SCOPE']._serialized_end=314
-  _globals['_CAPABILITYSUMMARY']._serialized_start=317
-  _globals['_CAPABILITYSUMMARY']._serialized_end=482
-  _globals['_SEARCHCAPABILITIESREQUEST']._serialized_start=485
-  _globals['_SEARCHCAPABILITIESREQUEST']._serialized_end=622
-  _globals['_SEARCHCAPABILITIESRESPONSE']._serialized_start=624
-  _globals['_SEARCHCAPABILITIESRESPONSE']._serialized_end=715
-  _globals['_CAPABILITYMATCH']._serialized_start=717
-  _globals['_CAPABILITYMATCH']._serialized_end=815
-  _globals['_DESCRIBECAPABILITYREQUEST']._serialized_start=817
-  _globals['_DESCRIBECAPABILITYREQUEST']._serialized_end=877
-  _globals['_DESCRIBECAPABILITYRESPONSE']._serialized_start=879
-  _globals['_DESCRIBECAPABILITYRESPONSE']._serialized_end=965
-  _globals['_CAPABILITYDESCRIPTION']._serialized_start=968
-  _globals['_CAPABILITYDESCRIPTION']._serialized_end=1345
-  _globals['_CAPABILITYINPUTS']._serialized_start=1347
-  _globals['_CAPABILITYINPUTS']._serialized_end=1433
-  _globals['_CAPABILITYOPTION']._serialized_start=1436
-  _globals['_CAPABILITYOPTION']._serialized_end=1611
-  _globals['_CAPABILITYQUANTITY']._serialized_start=1613
-  _globals['_CAPABILITYQUANTITY']._serialized_end=1678
-  _globals['_CAPABILITYARTIFACT']._serialized_start=1680
-  _globals['_CAPABILITYARTIFACT']._serialized_end=1751
-  _globals['_GETCAPABILITYSCHEMAREQUEST']._serialized_start=1753
-  _globals['_GETCAPABILITYSCHEMAREQUEST']._serialized_end=1877
-  _globals['_GETCAPABILITYSCHEMARESPONSE']._serialized_start=1879
-  _globals['_GETCAPABILITYSCHEMARESPONSE']._serialized_end=1952
-  _globals['_CAPABILITYSERVICE']._serialized_start=1955
-  _globals['_CAPABILITYSERVICE']._serialized_end=2534
+  _globals['_CAPABILITYSERVICE'].methods_by_name['GetCapabilitySchema']._serialized_options = b'\312\363\030\023capabilities.schema\330\363\030\001\352\363\030\003\n\001\004'
+  _globals['_BROWSECAPABILITIESREQUEST']._serialized_start=101
+  _globals['_BROWSECAPABILITIESREQUEST']._serialized_end=152
+  _globals['_BROWSECAPABILITIESRESPONSE']._serialized_start=155
+  _globals['_BROWSECAPABILITIESRESPONSE']._serialized_end=290
+  _globals['_SCOPE']._serialized_start=292
+  _globals['_SCOPE']._serialized_end=340
+  _globals['_CAPABILITYSUMMARY']._serialized_start=343
+  _globals['_CAPABILITYSUMMARY']._serialized_end=508
+  _globals['_SEARCHCAPABILITIESREQUEST']._serialized_start=511
+  _globals['_SEARCHCAPABILITIESREQUEST']._serialized_end=648
+  _globals['_SEARCHCAPABILITIESRESPONSE']._serialized_start=650
+  _globals['_SEARCHCAPABILITIESRESPONSE']._serialized_end=773
+  _globals['_CAPABILITYMATCH']._serialized_start=775
+  _globals['_CAPABILITYMATCH']._serialized_end=873
+  _globals['_DESCRIBECAPABILITYREQUEST']._serialized_start=875
+  _globals['_DESCRIBECAPABILITYREQUEST']._serialized_end=935
+  _globals['_DESCRIBECAPABILITYRESPONSE']._serialized_start=937
+  _globals['_DESCRIBECAPABILITYRESPONSE']._serialized_end=1023
+  _globals['_CAPABILITYDESCRIPTION']._serialized_start=1026
+  _globals['_CAPABILITYDESCRIPTION']._serialized_end=1403
+  _globals['_CAPABILITYINPUTS']._serialized_start=1405
+  _globals['_CAPABILITYINPUTS']._serialized_end=1491
+  _globals['_CAPABILITYOPTION']._serialized_start=1494
+  _globals['_CAPABILITYOPTION']._serialized_end=1669
+  _globals['_CAPABILITYQUANTITY']._serialized_start=1671
+  _globals['_CAPABILITYQUANTITY']._serialized_end=1753
+  _globals['_CAPABILITYARTIFACT']._serialized_start=1755
+  _globals['_CAPABILITYARTIFACT']._serialized_end=1826
+  _globals['_GETCAPABILITYSCHEMAREQUEST']._serialized_start=1828
+  _globals['_GETCAPABILITYSCHEMAREQUEST']._serialized_end=1952
+  _globals['_GETCAPABILITYSCHEMARESPONSE']._serialized_start=1954
+  _globals['_GETCAPABILITYSCHEMARESPONSE']._serialized_end=2027
+  _globals['_CAPABILITYSERVICE']._serialized_start=2030
+  _globals['_CAPABILITYSERVICE']._serialized_end=2637
 # @@protoc_insertion_point(module_scope)

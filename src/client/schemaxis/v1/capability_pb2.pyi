@@ -160,7 +160,7 @@ class SearchCapabilitiesRequest(_message.Message):
     SCOPE_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     query: _builtins.str
-    """Words for what is wanted, for instance "extrusion" or "round an edge"."""
+    """Words for what is wanted, for instance "extrusion" or "round an edge". Words such as "the", "with" or "make" do not count."""
     scope: _builtins.str
     """Restricts the search to a scope; empty for everything."""
     limit: _builtins.int
@@ -190,8 +190,11 @@ class SearchCapabilitiesResponse(_message.Message):
 
     MATCHES_FIELD_NUMBER: _builtins.int
     TOTAL_FIELD_NUMBER: _builtins.int
+    ADVICE_FIELD_NUMBER: _builtins.int
     total: _builtins.int
     """How many capabilities matched in all."""
+    advice: _builtins.str
+    """What to try instead; set when nothing matched."""
     @_builtins.property
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___CapabilityMatch]:
         """The matches, best first."""
@@ -201,12 +204,15 @@ class SearchCapabilitiesResponse(_message.Message):
         *,
         matches: _abc.Iterable[Global___CapabilityMatch] | None = ...,
         total: _builtins.int = ...,
+        advice: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_advice", b"_advice", "advice", b"advice"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["matches", b"matches", "total", b"total"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_advice", b"_advice", "advice", b"advice", "matches", b"matches", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__advice: _TypeAlias = _typing.Literal["advice"]  # noqa: Y015
+    _WhichOneofArgType__advice: _TypeAlias = _typing.Literal["_advice", b"_advice"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__advice) -> _WhichOneofReturnType__advice | None: ...
 
 Global___SearchCapabilitiesResponse: _TypeAlias = SearchCapabilitiesResponse  # noqa: Y015
 
@@ -250,7 +256,7 @@ class DescribeCapabilityRequest(_message.Message):
 
     CAPABILITY_FIELD_NUMBER: _builtins.int
     capability: _builtins.str
-    """Its name, for instance occt.box."""
+    """Its name, for instance occt.box; the filter name alone is enough where only one provider has it."""
     def __init__(
         self,
         *,
@@ -438,29 +444,33 @@ Global___CapabilityOption: _TypeAlias = CapabilityOption  # noqa: Y015
 
 @_typing.final
 class CapabilityQuantity(_message.Message):
-    """A measured quantity of a result."""
+    """A measured quantity of a result. There it is {"value", "unit"}, the value a number, a flag or a structure."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     PURPOSE_FIELD_NUMBER: _builtins.int
+    POINTER_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name."""
     unit: _builtins.str
     """Its unit; empty when it has none."""
     purpose: _builtins.str
     """What it measures."""
+    pointer: _builtins.str
+    """Where the example's result has it: /outputs/<output's id>/<name>. A criterion points there, and observe of the result too; what was measured is at /value below."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         unit: _builtins.str = ...,
         purpose: _builtins.str = ...,
+        pointer: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "purpose", b"purpose", "unit", b"unit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "pointer", b"pointer", "purpose", b"purpose", "unit", b"unit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -505,7 +515,7 @@ class GetCapabilitySchemaRequest(_message.Message):
     CAPABILITY_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     capability: _builtins.str
-    """A capability, for instance occt.box."""
+    """A capability, for instance occt.box; the filter name alone is enough where only one provider has it."""
     version: _builtins.str
     """A document version, for instance schemaxis.occt/1."""
     def __init__(

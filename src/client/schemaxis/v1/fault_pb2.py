@@ -22,20 +22,33 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 from schemaxis.v1 import options_pb2 as schemaxis_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18schemaxis/v1/fault.proto\x12\x0cschemaxis.v1\x1a\x1aschemaxis/v1/options.proto\"|\n\x05\x46\x61ult\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x11\n\tretryable\x18\x03 \x01(\x08\x12\x0f\n\x07pointer\x18\x04 \x01(\t\x12\x1f\n\x0c\x64\x65tails_json\x18\x05 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x42\x0f\n\r_details_json*\xda\x08\n\tFaultCode\x12\x1a\n\x16\x46\x41ULT_CODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x46\x41ULT_CODE_INVALID_REQUEST\x10\x01\x12\x1d\n\x19\x46\x41ULT_CODE_UNKNOWN_METHOD\x10\x02\x12 \n\x1c\x46\x41ULT_CODE_REQUEST_TOO_LARGE\x10\x03\x12\x18\n\x14\x46\x41ULT_CODE_NOT_FOUND\x10\x04\x12\x1b\n\x17\x46\x41ULT_CODE_OUT_OF_RANGE\x10\x05\x12 \n\x1c\x46\x41ULT_CODE_REQUEST_ID_REUSED\x10\x06\x12\x1d\n\x19\x46\x41ULT_CODE_STALE_REVISION\x10\x07\x12\x19\n\x15\x46\x41ULT_CODE_STALE_PLAN\x10\x08\x12\x1f\n\x1b\x46\x41ULT_CODE_INVALID_DOCUMENT\x10\t\x12$\n FAULT_CODE_UNAUTHORISED_PROVIDER\x10\n\x12\x1f\n\x1b\x46\x41ULT_CODE_BUDGET_EXHAUSTED\x10\x0b\x12\x1d\n\x19\x46\x41ULT_CODE_BUDGET_EXPIRED\x10\x0c\x12\x1f\n\x1b\x46\x41ULT_CODE_REPEATED_FAILURE\x10\r\x12\x1e\n\x1a\x46\x41ULT_CODE_MISSING_RUNTIME\x10\x0e\x12 \n\x1c\x46\x41ULT_CODE_UNSUPPORTED_INPUT\x10\x0f\x12\x1d\n\x19\x46\x41ULT_CODE_NATIVE_FAILURE\x10\x10\x12\x1d\n\x19\x46\x41ULT_CODE_NATIVE_TIMEOUT\x10\x11\x12\"\n\x1e\x46\x41ULT_CODE_VERIFICATION_FAILED\x10\x12\x12\x18\n\x14\x46\x41ULT_CODE_CANCELLED\x10\x13\x12\x1a\n\x16\x46\x41ULT_CODE_INTERRUPTED\x10\x14\x12\x1b\n\x17\x46\x41ULT_CODE_NOT_VERIFIED\x10\x15\x12\x1f\n\x1b\x46\x41ULT_CODE_RESOURCE_BLOCKED\x10\x16\x12\x1f\n\x1b\x46\x41ULT_CODE_RESOURCE_CORRUPT\x10\x17\x12\x1f\n\x1b\x46\x41ULT_CODE_BINDING_MISMATCH\x10\x18\x12\x1f\n\x1b\x46\x41ULT_CODE_EVIDENCE_CHANGED\x10\x19\x12 \n\x1c\x46\x41ULT_CODE_OBSERVATION_LIMIT\x10\x1a\x12%\n!FAULT_CODE_UNSUPPORTED_INSPECTION\x10\x1b\x12\x1f\n\x1b\x46\x41ULT_CODE_INSPECTION_LIMIT\x10\x1c\x12\x1f\n\x1b\x46\x41ULT_CODE_WORKSPACE_LOCKED\x10\x1d\x12 \n\x1c\x46\x41ULT_CODE_WORKSPACE_CORRUPT\x10\x1e\x12\x1b\n\x17\x46\x41ULT_CODE_STORAGE_FULL\x10\x1f\x12\x19\n\x15\x46\x41ULT_CODE_OVERLOADED\x10 \x12\x1c\n\x18\x46\x41ULT_CODE_SHUTTING_DOWN\x10!\x12\x17\n\x13\x46\x41ULT_CODE_INTERNAL\x10\"b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18schemaxis/v1/fault.proto\x12\x0cschemaxis.v1\x1a google/protobuf/descriptor.proto\x1a\x1aschemaxis/v1/options.proto\"6\n\x0cMethodFaults\x12&\n\x05\x63odes\x18\x01 \x03(\x0e\x32\x17.schemaxis.v1.FaultCode\"|\n\x05\x46\x61ult\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x11\n\tretryable\x18\x03 \x01(\x08\x12\x0f\n\x07pointer\x18\x04 \x01(\t\x12\x1f\n\x0c\x64\x65tails_json\x18\x05 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x42\x0f\n\r_details_json*\xf8\x08\n\tFaultCode\x12\x1a\n\x16\x46\x41ULT_CODE_UNSPECIFIED\x10\x00\x12$\n\x1a\x46\x41ULT_CODE_INVALID_REQUEST\x10\x01\x1a\x04\xc8\xf3\x18\x01\x12\x1d\n\x19\x46\x41ULT_CODE_UNKNOWN_METHOD\x10\x02\x12&\n\x1c\x46\x41ULT_CODE_REQUEST_TOO_LARGE\x10\x03\x1a\x04\xc8\xf3\x18\x01\x12\x18\n\x14\x46\x41ULT_CODE_NOT_FOUND\x10\x04\x12\x1b\n\x17\x46\x41ULT_CODE_OUT_OF_RANGE\x10\x05\x12 \n\x1c\x46\x41ULT_CODE_REQUEST_ID_REUSED\x10\x06\x12\x1d\n\x19\x46\x41ULT_CODE_STALE_REVISION\x10\x07\x12\x19\n\x15\x46\x41ULT_CODE_STALE_PLAN\x10\x08\x12\x1f\n\x1b\x46\x41ULT_CODE_INVALID_DOCUMENT\x10\t\x12$\n FAULT_CODE_UNAUTHORISED_PROVIDER\x10\n\x12\x1f\n\x1b\x46\x41ULT_CODE_BUDGET_EXHAUSTED\x10\x0b\x12\x1d\n\x19\x46\x41ULT_CODE_BUDGET_EXPIRED\x10\x0c\x12\x1f\n\x1b\x46\x41ULT_CODE_REPEATED_FAILURE\x10\r\x12\x1e\n\x1a\x46\x41ULT_CODE_MISSING_RUNTIME\x10\x0e\x12 \n\x1c\x46\x41ULT_CODE_UNSUPPORTED_INPUT\x10\x0f\x12\x1d\n\x19\x46\x41ULT_CODE_NATIVE_FAILURE\x10\x10\x12\x1d\n\x19\x46\x41ULT_CODE_NATIVE_TIMEOUT\x10\x11\x12\"\n\x1e\x46\x41ULT_CODE_VERIFICATION_FAILED\x10\x12\x12\x18\n\x14\x46\x41ULT_CODE_CANCELLED\x10\x13\x12\x1a\n\x16\x46\x41ULT_CODE_INTERRUPTED\x10\x14\x12\x1b\n\x17\x46\x41ULT_CODE_NOT_VERIFIED\x10\x15\x12\x1f\n\x1b\x46\x41ULT_CODE_RESOURCE_BLOCKED\x10\x16\x12\x1f\n\x1b\x46\x41ULT_CODE_RESOURCE_CORRUPT\x10\x17\x12\x1f\n\x1b\x46\x41ULT_CODE_BINDING_MISMATCH\x10\x18\x12\x1f\n\x1b\x46\x41ULT_CODE_EVIDENCE_CHANGED\x10\x19\x12 \n\x1c\x46\x41ULT_CODE_OBSERVATION_LIMIT\x10\x1a\x12%\n!FAULT_CODE_UNSUPPORTED_INSPECTION\x10\x1b\x12\x1f\n\x1b\x46\x41ULT_CODE_INSPECTION_LIMIT\x10\x1c\x12\x1f\n\x1b\x46\x41ULT_CODE_WORKSPACE_LOCKED\x10\x1d\x12&\n\x1c\x46\x41ULT_CODE_WORKSPACE_CORRUPT\x10\x1e\x1a\x04\xc8\xf3\x18\x01\x12\x1b\n\x17\x46\x41ULT_CODE_STORAGE_FULL\x10\x1f\x12\x19\n\x15\x46\x41ULT_CODE_OVERLOADED\x10 \x12\"\n\x18\x46\x41ULT_CODE_SHUTTING_DOWN\x10!\x1a\x04\xc8\xf3\x18\x01\x12\x1d\n\x13\x46\x41ULT_CODE_INTERNAL\x10\"\x1a\x04\xc8\xf3\x18\x01:L\n\x06\x66\x61ults\x12\x1e.google.protobuf.MethodOptions\x18\xbd\x8e\x03 \x01(\x0b\x32\x1a.schemaxis.v1.MethodFaults:7\n\nany_method\x12!.google.protobuf.EnumValueOptions\x18\xb9\x8e\x03 \x01(\x08\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'schemaxis.v1.fault_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_INVALID_REQUEST"]._loaded_options = None
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_INVALID_REQUEST"]._serialized_options = b'\310\363\030\001'
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_REQUEST_TOO_LARGE"]._loaded_options = None
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_REQUEST_TOO_LARGE"]._serialized_options = b'\310\363\030\001'
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_WORKSPACE_CORRUPT"]._loaded_options = None
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_WORKSPACE_CORRUPT"]._serialized_options = b'\310\363\030\001'
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_SHUTTING_DOWN"]._loaded_options = None
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_SHUTTING_DOWN"]._serialized_options = b'\310\363\030\001'
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_INTERNAL"]._loaded_options = None
+  _globals['_FAULTCODE'].values_by_name["FAULT_CODE_INTERNAL"]._serialized_options = b'\310\363\030\001'
   _globals['_FAULT'].fields_by_name['details_json']._loaded_options = None
   _globals['_FAULT'].fields_by_name['details_json']._serialized_options = b'\310\363\030\001'
-  _globals['_FAULTCODE']._serialized_start=197
-  _globals['_FAULTCODE']._serialized_end=1311
-  _globals['_FAULT']._serialized_start=70
-  _globals['_FAULT']._serialized_end=194
+  _globals['_FAULTCODE']._serialized_start=287
+  _globals['_FAULTCODE']._serialized_end=1431
+  _globals['_METHODFAULTS']._serialized_start=104
+  _globals['_METHODFAULTS']._serialized_end=158
+  _globals['_FAULT']._serialized_start=160
+  _globals['_FAULT']._serialized_end=284
 # @@protoc_insertion_point(module_scope)

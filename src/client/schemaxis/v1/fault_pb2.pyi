@@ -3,17 +3,21 @@
 isort:skip_file
 Faults: the one shape in which a refusal or a failure is told."""
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import descriptor_pb2 as _descriptor_pb2
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf.internal import extension_dict as _extension_dict
 import builtins as _builtins
 import sys
 import typing as _typing
 
-if sys.version_info >= (3, 10):
-    from typing import TypeAlias as _TypeAlias
+if sys.version_info >= (3, 11):
+    from typing import TypeAlias as _TypeAlias, Never as _Never
 else:
-    from typing_extensions import TypeAlias as _TypeAlias
+    from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -170,6 +174,30 @@ FAULT_CODE_INTERNAL: FaultCode.ValueType  # 34
 Global___FaultCode: _TypeAlias = FaultCode  # noqa: Y015
 
 @_typing.final
+class MethodFaults(_message.Message):
+    """Codes of refusals. A job's own fault is no refusal and not among them."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def codes(self) -> _containers.RepeatedScalarFieldContainer[Global___FaultCode.ValueType]:
+        """The codes."""
+
+    def __init__(
+        self,
+        *,
+        codes: _abc.Iterable[Global___FaultCode.ValueType] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["codes", b"codes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MethodFaults: _TypeAlias = MethodFaults  # noqa: Y015
+
+@_typing.final
 class Fault(_message.Message):
     """A refusal or a failure. The same message travels in a status's details, in the bridge's `fault` and in a failed job."""
 
@@ -185,7 +213,7 @@ class Fault(_message.Message):
     message: _builtins.str
     """One sentence that says what is wrong and what to do."""
     retryable: _builtins.bool
-    """Whether the same request may succeed later without a change."""
+    """Whether the cause may pass by itself, so that the same request may succeed later."""
     pointer: _builtins.str
     """RFC 6901 pointer into the document or the request; empty when the fault has no place."""
     details_json: _builtins.str
@@ -208,3 +236,10 @@ class Fault(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__details_json) -> _WhichOneofReturnType__details_json | None: ...
 
 Global___Fault: _TypeAlias = Fault  # noqa: Y015
+
+FAULTS_FIELD_NUMBER: _builtins.int
+ANY_METHOD_FIELD_NUMBER: _builtins.int
+faults: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.MethodOptions, Global___MethodFaults]
+"""The fault codes with which the method itself may be refused, besides those of any method."""
+any_method: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.EnumValueOptions, _builtins.bool]
+"""Whether any method may be refused with this code."""

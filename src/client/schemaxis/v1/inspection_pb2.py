@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from schemaxis.v1 import fault_pb2 as schemaxis_dot_v1_dot_fault__pb2
 from schemaxis.v1 import observation_pb2 as schemaxis_dot_v1_dot_observation__pb2
 from schemaxis.v1 import options_pb2 as schemaxis_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dschemaxis/v1/inspection.proto\x12\x0cschemaxis.v1\x1a\x1eschemaxis/v1/observation.proto\x1a\x1aschemaxis/v1/options.proto\"\x9b\x02\n\x16InspectResourceRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12\x18\n\x07pointer\x18\x02 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80 \x12\x1d\n\x06offset\x18\x03 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12.\n\x05limit\x18\x04 \x01(\x05\x42\x1a\xd2\xf3\x18\x16\n\x02\x31\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x12\x34\n\tmax_bytes\x18\x05 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x04\x38\x31\x39\x32\x11\x00\x00\x00\x00\x00\x00\xa0@!\x00\x00\x00\x00\x00\x00\xf0@H\x01\x88\x01\x01\x12\x1e\n\x08revision\x18\x06 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x01H\x02\x88\x01\x01\x42\x08\n\x06_limitB\x0c\n\n_max_bytesB\x0b\n\t_revision\"I\n\x17InspectResourceResponse\x12.\n\x0bobservation\x18\x01 \x01(\x0b\x32\x19.schemaxis.v1.Observation2\x9d\x01\n\x11InspectionService\x12\x87\x01\n\x0fInspectResource\x12$.schemaxis.v1.InspectResourceRequest\x1a%.schemaxis.v1.InspectResourceResponse\"\'\xca\xf3\x18\x10inspect_resource\xd2\xf3\x18\x0bobservation\xd8\xf3\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dschemaxis/v1/inspection.proto\x12\x0cschemaxis.v1\x1a\x18schemaxis/v1/fault.proto\x1a\x1eschemaxis/v1/observation.proto\x1a\x1aschemaxis/v1/options.proto\"\x9b\x02\n\x16InspectResourceRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12\x18\n\x07pointer\x18\x02 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80 \x12\x1d\n\x06offset\x18\x03 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12.\n\x05limit\x18\x04 \x01(\x05\x42\x1a\xd2\xf3\x18\x16\n\x02\x31\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x12\x34\n\tmax_bytes\x18\x05 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x04\x38\x31\x39\x32\x11\x00\x00\x00\x00\x00\x00\xa0@!\x00\x00\x00\x00\x00\x00\xf0@H\x01\x88\x01\x01\x12\x1e\n\x08revision\x18\x06 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x01H\x02\x88\x01\x01\x42\x08\n\x06_limitB\x0c\n\n_max_bytesB\x0b\n\t_revision\"I\n\x17InspectResourceResponse\x12.\n\x0bobservation\x18\x01 \x01(\x0b\x32\x19.schemaxis.v1.Observation2\xab\x01\n\x11InspectionService\x12\x95\x01\n\x0fInspectResource\x12$.schemaxis.v1.InspectResourceRequest\x1a%.schemaxis.v1.InspectResourceResponse\"5\xca\xf3\x18\x10inspect_resource\xd2\xf3\x18\x0bobservation\xd8\xf3\x18\x01\xea\xf3\x18\n\n\x08\x04\x05\x16\x17\x19\x1a\x1b\x1c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,11 +47,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INSPECTRESOURCEREQUEST'].fields_by_name['revision']._loaded_options = None
   _globals['_INSPECTRESOURCEREQUEST'].fields_by_name['revision']._serialized_options = b'\322\363\030\0030\200\001'
   _globals['_INSPECTIONSERVICE'].methods_by_name['InspectResource']._loaded_options = None
-  _globals['_INSPECTIONSERVICE'].methods_by_name['InspectResource']._serialized_options = b'\312\363\030\020inspect_resource\322\363\030\013observation\330\363\030\001'
-  _globals['_INSPECTRESOURCEREQUEST']._serialized_start=108
-  _globals['_INSPECTRESOURCEREQUEST']._serialized_end=391
-  _globals['_INSPECTRESOURCERESPONSE']._serialized_start=393
-  _globals['_INSPECTRESOURCERESPONSE']._serialized_end=466
-  _globals['_INSPECTIONSERVICE']._serialized_start=469
-  _globals['_INSPECTIONSERVICE']._serialized_end=626
+  _globals['_INSPECTIONSERVICE'].methods_by_name['InspectResource']._serialized_options = b'\312\363\030\020inspect_resource\322\363\030\013observation\330\363\030\001\352\363\030\n\n\010\004\005\026\027\031\032\033\034'
+  _globals['_INSPECTRESOURCEREQUEST']._serialized_start=134
+  _globals['_INSPECTRESOURCEREQUEST']._serialized_end=417
+  _globals['_INSPECTRESOURCERESPONSE']._serialized_start=419
+  _globals['_INSPECTRESOURCERESPONSE']._serialized_end=492
+  _globals['_INSPECTIONSERVICE']._serialized_start=495
+  _globals['_INSPECTIONSERVICE']._serialized_end=666
 # @@protoc_insertion_point(module_scope)

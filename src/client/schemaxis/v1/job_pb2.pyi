@@ -86,7 +86,7 @@ class _GoalEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Goal.ValueType],
     GOAL_NOT_MET: _Goal.ValueType  # 2
     """At least one criterion does not hold."""
     GOAL_UNKNOWN: _Goal.ValueType  # 3
-    """There are no criteria, or no verified result to hold them against."""
+    """There are no criteria, no verified result to hold them against, or a criterion could not be held against it."""
 
 class Goal(_Goal, metaclass=_GoalEnumTypeWrapper):
     """Whether the task's criteria are satisfied."""
@@ -98,7 +98,7 @@ GOAL_MET: Goal.ValueType  # 1
 GOAL_NOT_MET: Goal.ValueType  # 2
 """At least one criterion does not hold."""
 GOAL_UNKNOWN: Goal.ValueType  # 3
-"""There are no criteria, or no verified result to hold them against."""
+"""There are no criteria, no verified result to hold them against, or a criterion could not be held against it."""
 Global___Goal: _TypeAlias = Goal  # noqa: Y015
 
 class _NativeState:
@@ -197,9 +197,9 @@ class Job(_message.Message):
     state: Global___JobState.ValueType
     """Where it stands."""
     verified: _builtins.bool
-    """Whether an independent check confirmed everything that it published."""
+    """Whether independent checks confirmed what it published, as far as they reach: `notCovered` of the section `verification` says what they do not."""
     goal: Global___Goal.ValueType
-    """Whether the task's criteria are satisfied by the verified result."""
+    """Whether the task's criteria are satisfied by the verified result. Unknown: there are no criteria, no verified result yet, or one could not be held against it, and the section `criteria` says why."""
     native_state: Global___NativeState.ValueType
     """What is known of its native processes."""
     last_sequence: _builtins.int
@@ -210,7 +210,7 @@ class Job(_message.Message):
 
     @_builtins.property
     def fault(self) -> _fault_pb2.Fault:
-        """Why it failed, was cancelled, interrupted or invalidated."""
+        """Why it failed (STALE_PLAN, MISSING_RUNTIME, UNSUPPORTED_INPUT, NATIVE_FAILURE, NATIVE_TIMEOUT, BUDGET_EXPIRED, VERIFICATION_FAILED …), was cancelled, interrupted or invalidated."""
 
     @_builtins.property
     def resource_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -531,7 +531,7 @@ class Verification(_message.Message):
 
     @_builtins.property
     def not_covered(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What no check covers, one sentence each."""
+        """What no check covers, one sentence each. A verified job may still be wrong there: judge by it whether the checks are enough for the purpose."""
 
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:

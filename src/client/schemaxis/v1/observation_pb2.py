@@ -22,10 +22,11 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from schemaxis.v1 import fault_pb2 as schemaxis_dot_v1_dot_fault__pb2
 from schemaxis.v1 import options_pb2 as schemaxis_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eschemaxis/v1/observation.proto\x12\x0cschemaxis.v1\x1a\x1aschemaxis/v1/options.proto\"\xd1\x03\n\x0eObserveRequest\x12\x1b\n\x06job_id\x18\x01 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x00\x88\x01\x01\x12\x1c\n\x07plan_id\x18\x02 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x01\x88\x01\x01\x12\x88\x01\n\x07section\x18\x03 \x01(\tBw\xd2\xf3\x18s8\x01J\x07summaryJ\x08\x64ocumentJ\x04planJ\x06resultJ\x0cverificationJ\x08\x63riteriaJ\noperationsJ\tresourcesJ\x03logJ\x05\x66\x61ultJ\x08\x62indingsJ\tproviders\x12\x18\n\x07pointer\x18\x04 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80 \x12\x1d\n\x06offset\x18\x05 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12.\n\x05limit\x18\x06 \x01(\x05\x42\x1a\xd2\xf3\x18\x16\n\x02\x31\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x02\x88\x01\x01\x12\x34\n\tmax_bytes\x18\x07 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x04\x38\x31\x39\x32\x11\x00\x00\x00\x00\x00\x00\xa0@!\x00\x00\x00\x00\x00\x00\xf0@H\x03\x88\x01\x01\x12\x1e\n\x08revision\x18\x08 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x01H\x04\x88\x01\x01\x42\t\n\x07_job_idB\n\n\x08_plan_idB\x08\n\x06_limitB\x0c\n\n_max_bytesB\x0b\n\t_revision\"A\n\x0fObserveResponse\x12.\n\x0bobservation\x18\x01 \x01(\x0b\x32\x19.schemaxis.v1.Observation\"\xe7\x01\n\x0bObservation\x12+\n\x04mode\x18\x01 \x01(\x0e\x32\x1d.schemaxis.v1.ObservationMode\x12\x1d\n\nvalue_json\x18\x02 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x12\x30\n\x07members\x18\x03 \x03(\x0b\x32\x1f.schemaxis.v1.ObservationMember\x12\x30\n\x04page\x18\x04 \x01(\x0b\x32\x1d.schemaxis.v1.ObservationPageH\x01\x88\x01\x01\x12\x10\n\x08revision\x18\x05 \x01(\tB\r\n\x0b_value_jsonB\x07\n\x05_page\"t\n\x11ObservationMember\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x1d\n\nvalue_json\x18\x04 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x42\r\n\x0b_value_json\"Z\n\x0fObservationPage\x12\x0e\n\x06offset\x18\x01 \x01(\x03\x12\x18\n\x0bnext_offset\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\r\n\x05total\x18\x03 \x01(\x03\x42\x0e\n\x0c_next_offset*m\n\x0fObservationMode\x12 \n\x1cOBSERVATION_MODE_UNSPECIFIED\x10\x00\x12\x1a\n\x16OBSERVATION_MODE_VALUE\x10\x01\x12\x1c\n\x18OBSERVATION_MODE_MEMBERS\x10\x02\x32|\n\x12ObservationService\x12\x66\n\x07Observe\x12\x1c.schemaxis.v1.ObserveRequest\x1a\x1d.schemaxis.v1.ObserveResponse\"\x1e\xca\xf3\x18\x07observe\xd2\xf3\x18\x0bobservation\xd8\xf3\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eschemaxis/v1/observation.proto\x12\x0cschemaxis.v1\x1a\x18schemaxis/v1/fault.proto\x1a\x1aschemaxis/v1/options.proto\"\xd1\x03\n\x0eObserveRequest\x12\x1b\n\x06job_id\x18\x01 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x00\x88\x01\x01\x12\x1c\n\x07plan_id\x18\x02 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x01\x88\x01\x01\x12\x88\x01\n\x07section\x18\x03 \x01(\tBw\xd2\xf3\x18s8\x01J\x07summaryJ\x08\x64ocumentJ\x04planJ\x06resultJ\x0cverificationJ\x08\x63riteriaJ\noperationsJ\tresourcesJ\x03logJ\x05\x66\x61ultJ\x08\x62indingsJ\tproviders\x12\x18\n\x07pointer\x18\x04 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80 \x12\x1d\n\x06offset\x18\x05 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12.\n\x05limit\x18\x06 \x01(\x05\x42\x1a\xd2\xf3\x18\x16\n\x02\x31\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x02\x88\x01\x01\x12\x34\n\tmax_bytes\x18\x07 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x04\x38\x31\x39\x32\x11\x00\x00\x00\x00\x00\x00\xa0@!\x00\x00\x00\x00\x00\x00\xf0@H\x03\x88\x01\x01\x12\x1e\n\x08revision\x18\x08 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x01H\x04\x88\x01\x01\x42\t\n\x07_job_idB\n\n\x08_plan_idB\x08\n\x06_limitB\x0c\n\n_max_bytesB\x0b\n\t_revision\"A\n\x0fObserveResponse\x12.\n\x0bobservation\x18\x01 \x01(\x0b\x32\x19.schemaxis.v1.Observation\"\xe7\x01\n\x0bObservation\x12+\n\x04mode\x18\x01 \x01(\x0e\x32\x1d.schemaxis.v1.ObservationMode\x12\x1d\n\nvalue_json\x18\x02 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x12\x30\n\x07members\x18\x03 \x03(\x0b\x32\x1f.schemaxis.v1.ObservationMember\x12\x30\n\x04page\x18\x04 \x01(\x0b\x32\x1d.schemaxis.v1.ObservationPageH\x01\x88\x01\x01\x12\x10\n\x08revision\x18\x05 \x01(\tB\r\n\x0b_value_jsonB\x07\n\x05_page\"t\n\x11ObservationMember\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x03\x12\x1d\n\nvalue_json\x18\x04 \x01(\tB\x04\xc8\xf3\x18\x01H\x00\x88\x01\x01\x42\r\n\x0b_value_json\"Z\n\x0fObservationPage\x12\x0e\n\x06offset\x18\x01 \x01(\x03\x12\x18\n\x0bnext_offset\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\r\n\x05total\x18\x03 \x01(\x03\x42\x0e\n\x0c_next_offset*m\n\x0fObservationMode\x12 \n\x1cOBSERVATION_MODE_UNSPECIFIED\x10\x00\x12\x1a\n\x16OBSERVATION_MODE_VALUE\x10\x01\x12\x1c\n\x18OBSERVATION_MODE_MEMBERS\x10\x02\x32\x87\x01\n\x12ObservationService\x12q\n\x07Observe\x12\x1c.schemaxis.v1.ObserveRequest\x1a\x1d.schemaxis.v1.ObserveResponse\")\xca\xf3\x18\x07observe\xd2\xf3\x18\x0bobservation\xd8\xf3\x18\x01\xea\xf3\x18\x07\n\x05\x04\x05\x15\x19\x1a\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -53,19 +54,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OBSERVATIONMEMBER'].fields_by_name['value_json']._loaded_options = None
   _globals['_OBSERVATIONMEMBER'].fields_by_name['value_json']._serialized_options = b'\310\363\030\001'
   _globals['_OBSERVATIONSERVICE'].methods_by_name['Observe']._loaded_options = None
-  _globals['_OBSERVATIONSERVICE'].methods_by_name['Observe']._serialized_options = b'\312\363\030\007observe\322\363\030\013observation\330\363\030\001'
-  _globals['_OBSERVATIONMODE']._serialized_start=1055
-  _globals['_OBSERVATIONMODE']._serialized_end=1164
-  _globals['_OBSERVEREQUEST']._serialized_start=77
-  _globals['_OBSERVEREQUEST']._serialized_end=542
-  _globals['_OBSERVERESPONSE']._serialized_start=544
-  _globals['_OBSERVERESPONSE']._serialized_end=609
-  _globals['_OBSERVATION']._serialized_start=612
-  _globals['_OBSERVATION']._serialized_end=843
-  _globals['_OBSERVATIONMEMBER']._serialized_start=845
-  _globals['_OBSERVATIONMEMBER']._serialized_end=961
-  _globals['_OBSERVATIONPAGE']._serialized_start=963
-  _globals['_OBSERVATIONPAGE']._serialized_end=1053
-  _globals['_OBSERVATIONSERVICE']._serialized_start=1166
-  _globals['_OBSERVATIONSERVICE']._serialized_end=1290
+  _globals['_OBSERVATIONSERVICE'].methods_by_name['Observe']._serialized_options = b'\312\363\030\007observe\322\363\030\013observation\330\363\030\001\352\363\030\007\n\005\004\005\025\031\032'
+  _globals['_OBSERVATIONMODE']._serialized_start=1081
+  _globals['_OBSERVATIONMODE']._serialized_end=1190
+  _globals['_OBSERVEREQUEST']._serialized_start=103
+  _globals['_OBSERVEREQUEST']._serialized_end=568
+  _globals['_OBSERVERESPONSE']._serialized_start=570
+  _globals['_OBSERVERESPONSE']._serialized_end=635
+  _globals['_OBSERVATION']._serialized_start=638
+  _globals['_OBSERVATION']._serialized_end=869
+  _globals['_OBSERVATIONMEMBER']._serialized_start=871
+  _globals['_OBSERVATIONMEMBER']._serialized_end=987
+  _globals['_OBSERVATIONPAGE']._serialized_start=989
+  _globals['_OBSERVATIONPAGE']._serialized_end=1079
+  _globals['_OBSERVATIONSERVICE']._serialized_start=1193
+  _globals['_OBSERVATIONSERVICE']._serialized_end=1328
 # @@protoc_insertion_point(module_scope)

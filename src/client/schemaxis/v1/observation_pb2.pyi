@@ -62,7 +62,7 @@ class ObserveRequest(_message.Message):
     plan_id: _builtins.str
     """The plan."""
     section: _builtins.str
-    """Of a job: summary, document, plan, result, verification, criteria, operations, resources, log or fault. Of a plan: document, plan, bindings or providers."""
+    """Of a job: summary, document, plan, result, verification, criteria, operations, resources, log or fault; a result with "partial": true is what a job that did not succeed had so far, unverified. Of a plan: document, plan, bindings or providers."""
     pointer: _builtins.str
     """RFC 6901 pointer to a value in the section; empty for the whole."""
     offset: _builtins.int

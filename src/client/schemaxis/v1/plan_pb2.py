@@ -23,10 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from schemaxis.v1 import fault_pb2 as schemaxis_dot_v1_dot_fault__pb2
 from schemaxis.v1 import options_pb2 as schemaxis_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17schemaxis/v1/plan.proto\x12\x0cschemaxis.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aschemaxis/v1/options.proto\"\x84\x02\n\x04Plan\x12\x0f\n\x07plan_id\x18\x01 \x01(\t\x12\x0f\n\x07task_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12-\n\tproviders\x18\x05 \x03(\x0b\x32\x1a.schemaxis.v1.PlanProvider\x12/\n\noperations\x18\x06 \x03(\x0b\x32\x1b.schemaxis.v1.PlanOperation\x12\'\n\x08\x62indings\x18\x07 \x03(\x0b\x32\x15.schemaxis.v1.Binding\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"b\n\x0cPlanProvider\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\x18\n\x10\x64ocument_version\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x16\n\x0e\x65ngine_version\x18\x04 \x01(\t\"W\n\rPlanOperation\x12\x14\n\x0coperation_id\x18\x01 \x01(\t\x12\x10\n\x08provider\x18\x02 \x01(\t\x12\r\n\x05nodes\x18\x03 \x03(\t\x12\x0f\n\x07outputs\x18\x04 \x03(\t\"M\n\x07\x42inding\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x13\n\x0bresource_id\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0e\n\x06sha256\x18\x04 \x01(\t\"\xc5\x02\n\x11\x43reatePlanRequest\x12\x19\n\x07task_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12!\n\rdocument_json\x18\x02 \x01(\tB\n\xc8\xf3\x18\x01\xd2\xf3\x18\x02\x38\x01\x12/\n\x11\x65xpected_revision\x18\x03 \x01(\x03\x42\x0f\xd2\xf3\x18\x0b\x11\x00\x00\x00\x00\x00\x00\x00\x00\x38\x01H\x00\x88\x01\x01\x12G\n\x08\x62indings\x18\x04 \x03(\x0b\x32-.schemaxis.v1.CreatePlanRequest.BindingsEntryB\x06\xd2\xf3\x18\x02\x30@\x12\"\n\nrequest_id\x18\x05 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\x80\x01H\x01\x88\x01\x01\x1a/\n\rBindingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x14\n\x12_expected_revisionB\r\n\x0b_request_id\"6\n\x12\x43reatePlanResponse\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Plan\"+\n\x0eGetPlanRequest\x12\x19\n\x07plan_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\"3\n\x0fGetPlanResponse\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Plan\"\x9d\x01\n\x10ListPlansRequest\x12\x1c\n\x07task_id\x18\x01 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x00\x88\x01\x01\x12\x34\n\tpage_size\x18\x02 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x02\x35\x30\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00@\x7f@@\x01H\x01\x88\x01\x01\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x02\x42\n\n\x08_task_idB\x0c\n\n_page_size\"O\n\x11ListPlansResponse\x12!\n\x05plans\x18\x01 \x03(\x0b\x32\x12.schemaxis.v1.Plan\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xb8\x02\n\x0bPlanService\x12\x65\n\nCreatePlan\x12\x1f.schemaxis.v1.CreatePlanRequest\x1a .schemaxis.v1.CreatePlanResponse\"\x14\xca\xf3\x18\x04plan\xd2\xf3\x18\x04plan\xd8\xf3\x18\x01\x12`\n\x07GetPlan\x12\x1c.schemaxis.v1.GetPlanRequest\x1a\x1d.schemaxis.v1.GetPlanResponse\"\x18\xca\xf3\x18\x08get_plan\xd2\xf3\x18\x04plan\xd8\xf3\x18\x01\x12`\n\tListPlans\x12\x1e.schemaxis.v1.ListPlansRequest\x1a\x1f.schemaxis.v1.ListPlansResponse\"\x12\xca\xf3\x18\nlist_plans\xd8\xf3\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17schemaxis/v1/plan.proto\x12\x0cschemaxis.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18schemaxis/v1/fault.proto\x1a\x1aschemaxis/v1/options.proto\"\x84\x02\n\x04Plan\x12\x0f\n\x07plan_id\x18\x01 \x01(\t\x12\x0f\n\x07task_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12-\n\tproviders\x18\x05 \x03(\x0b\x32\x1a.schemaxis.v1.PlanProvider\x12/\n\noperations\x18\x06 \x03(\x0b\x32\x1b.schemaxis.v1.PlanOperation\x12\'\n\x08\x62indings\x18\x07 \x03(\x0b\x32\x15.schemaxis.v1.Binding\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"b\n\x0cPlanProvider\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\x18\n\x10\x64ocument_version\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x16\n\x0e\x65ngine_version\x18\x04 \x01(\t\"W\n\rPlanOperation\x12\x14\n\x0coperation_id\x18\x01 \x01(\t\x12\x10\n\x08provider\x18\x02 \x01(\t\x12\r\n\x05nodes\x18\x03 \x03(\t\x12\x0f\n\x07outputs\x18\x04 \x03(\t\"M\n\x07\x42inding\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x13\n\x0bresource_id\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0e\n\x06sha256\x18\x04 \x01(\t\"\xc5\x02\n\x11\x43reatePlanRequest\x12\x19\n\x07task_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12!\n\rdocument_json\x18\x02 \x01(\tB\n\xc8\xf3\x18\x01\xd2\xf3\x18\x02\x38\x01\x12/\n\x11\x65xpected_revision\x18\x03 \x01(\x03\x42\x0f\xd2\xf3\x18\x0b\x11\x00\x00\x00\x00\x00\x00\x00\x00\x38\x01H\x00\x88\x01\x01\x12G\n\x08\x62indings\x18\x04 \x03(\x0b\x32-.schemaxis.v1.CreatePlanRequest.BindingsEntryB\x06\xd2\xf3\x18\x02\x30@\x12\"\n\nrequest_id\x18\x05 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\x80\x01H\x01\x88\x01\x01\x1a/\n\rBindingsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x14\n\x12_expected_revisionB\r\n\x0b_request_id\"6\n\x12\x43reatePlanResponse\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Plan\"+\n\x0eGetPlanRequest\x12\x19\n\x07plan_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\"3\n\x0fGetPlanResponse\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Plan\"\x9d\x01\n\x10ListPlansRequest\x12\x1c\n\x07task_id\x18\x01 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x00\x88\x01\x01\x12\x34\n\tpage_size\x18\x02 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x02\x35\x30\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00@\x7f@@\x01H\x01\x88\x01\x01\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x02\x42\n\n\x08_task_idB\x0c\n\n_page_size\"O\n\x11ListPlansResponse\x12!\n\x05plans\x18\x01 \x03(\x0b\x32\x12.schemaxis.v1.Plan\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xd7\x02\n\x0bPlanService\x12v\n\nCreatePlan\x12\x1f.schemaxis.v1.CreatePlanRequest\x1a .schemaxis.v1.CreatePlanResponse\"%\xca\xf3\x18\x04plan\xd2\xf3\x18\x04plan\xd8\xf3\x18\x01\xea\xf3\x18\r\n\x0b\x04\x06\x07\t\n\x0e\x16\x17\x18\x1f \x12g\n\x07GetPlan\x12\x1c.schemaxis.v1.GetPlanRequest\x1a\x1d.schemaxis.v1.GetPlanResponse\"\x1f\xca\xf3\x18\x08get_plan\xd2\xf3\x18\x04plan\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x04\x12g\n\tListPlans\x12\x1e.schemaxis.v1.ListPlansRequest\x1a\x1f.schemaxis.v1.ListPlansResponse\"\x19\xca\xf3\x18\nlist_plans\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -54,33 +55,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTPLANSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTPLANSREQUEST'].fields_by_name['page_token']._serialized_options = b'\322\363\030\0030\200\002'
   _globals['_PLANSERVICE'].methods_by_name['CreatePlan']._loaded_options = None
-  _globals['_PLANSERVICE'].methods_by_name['CreatePlan']._serialized_options = b'\312\363\030\004plan\322\363\030\004plan\330\363\030\001'
+  _globals['_PLANSERVICE'].methods_by_name['CreatePlan']._serialized_options = b'\312\363\030\004plan\322\363\030\004plan\330\363\030\001\352\363\030\r\n\013\004\006\007\t\n\016\026\027\030\037 '
   _globals['_PLANSERVICE'].methods_by_name['GetPlan']._loaded_options = None
-  _globals['_PLANSERVICE'].methods_by_name['GetPlan']._serialized_options = b'\312\363\030\010get_plan\322\363\030\004plan\330\363\030\001'
+  _globals['_PLANSERVICE'].methods_by_name['GetPlan']._serialized_options = b'\312\363\030\010get_plan\322\363\030\004plan\330\363\030\001\352\363\030\003\n\001\004'
   _globals['_PLANSERVICE'].methods_by_name['ListPlans']._loaded_options = None
-  _globals['_PLANSERVICE'].methods_by_name['ListPlans']._serialized_options = b'\312\363\030\nlist_plans\330\363\030\001'
-  _globals['_PLAN']._serialized_start=103
-  _globals['_PLAN']._serialized_end=363
-  _globals['_PLANPROVIDER']._serialized_start=365
-  _globals['_PLANPROVIDER']._serialized_end=463
-  _globals['_PLANOPERATION']._serialized_start=465
-  _globals['_PLANOPERATION']._serialized_end=552
-  _globals['_BINDING']._serialized_start=554
-  _globals['_BINDING']._serialized_end=631
-  _globals['_CREATEPLANREQUEST']._serialized_start=634
-  _globals['_CREATEPLANREQUEST']._serialized_end=959
-  _globals['_CREATEPLANREQUEST_BINDINGSENTRY']._serialized_start=875
-  _globals['_CREATEPLANREQUEST_BINDINGSENTRY']._serialized_end=922
-  _globals['_CREATEPLANRESPONSE']._serialized_start=961
-  _globals['_CREATEPLANRESPONSE']._serialized_end=1015
-  _globals['_GETPLANREQUEST']._serialized_start=1017
-  _globals['_GETPLANREQUEST']._serialized_end=1060
-  _globals['_GETPLANRESPONSE']._serialized_start=1062
-  _globals['_GETPLANRESPONSE']._serialized_end=1113
-  _globals['_LISTPLANSREQUEST']._serialized_start=1116
-  _globals['_LISTPLANSREQUEST']._serialized_end=1273
-  _globals['_LISTPLANSRESPONSE']._serialized_start=1275
-  _globals['_LISTPLANSRESPONSE']._serialized_end=1354
-  _globals['_PLANSERVICE']._serialized_start=1357
-  _globals['_PLANSERVICE']._serialized_end=1669
+  _globals['_PLANSERVICE'].methods_by_name['ListPlans']._serialized_options = b'\312\363\030\nlist_plans\330\363\030\001\352\363\030\003\n\001\005'
+  _globals['_PLAN']._serialized_start=129
+  _globals['_PLAN']._serialized_end=389
+  _globals['_PLANPROVIDER']._serialized_start=391
+  _globals['_PLANPROVIDER']._serialized_end=489
+  _globals['_PLANOPERATION']._serialized_start=491
+  _globals['_PLANOPERATION']._serialized_end=578
+  _globals['_BINDING']._serialized_start=580
+  _globals['_BINDING']._serialized_end=657
+  _globals['_CREATEPLANREQUEST']._serialized_start=660
+  _globals['_CREATEPLANREQUEST']._serialized_end=985
+  _globals['_CREATEPLANREQUEST_BINDINGSENTRY']._serialized_start=901
+  _globals['_CREATEPLANREQUEST_BINDINGSENTRY']._serialized_end=948
+  _globals['_CREATEPLANRESPONSE']._serialized_start=987
+  _globals['_CREATEPLANRESPONSE']._serialized_end=1041
+  _globals['_GETPLANREQUEST']._serialized_start=1043
+  _globals['_GETPLANREQUEST']._serialized_end=1086
+  _globals['_GETPLANRESPONSE']._serialized_start=1088
+  _globals['_GETPLANRESPONSE']._serialized_end=1139
+  _globals['_LISTPLANSREQUEST']._serialized_start=1142
+  _globals['_LISTPLANSREQUEST']._serialized_end=1299
+  _globals['_LISTPLANSRESPONSE']._serialized_start=1301
+  _globals['_LISTPLANSRESPONSE']._serialized_end=1380
+  _globals['_PLANSERVICE']._serialized_start=1383
+  _globals['_PLANSERVICE']._serialized_end=1726
 # @@protoc_insertion_point(module_scope)

@@ -40,7 +40,7 @@ class Plan(_message.Message):
     revision: _builtins.int
     """The task's revision that this plan made."""
     digest: _builtins.str
-    """SHA-256, in hexadecimal, over the canonical resolved document, the bindings' digests, provider, engine version and path."""
+    """SHA-256, in hexadecimal, over the canonical resolved document, the bindings' digests, provider, engine version and path. Since the engine's version and path are in it, the same document has another digest on another machine or in another installation."""
     @_builtins.property
     def providers(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlanProvider]:
         """The providers that it uses."""

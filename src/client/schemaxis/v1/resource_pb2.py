@@ -23,10 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from schemaxis.v1 import fault_pb2 as schemaxis_dot_v1_dot_fault__pb2
 from schemaxis.v1 import options_pb2 as schemaxis_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bschemaxis/v1/resource.proto\x12\x0cschemaxis.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aschemaxis/v1/options.proto\"\x86\x03\n\x08Resource\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12(\n\x08producer\x18\x02 \x01(\x0b\x32\x16.schemaxis.v1.Producer\x12\x17\n\x0f\x64ocument_digest\x18\x03 \x01(\t\x12\x0c\n\x04name\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x12\n\nmedia_type\x18\x06 \x01(\t\x12\x12\n\nsize_bytes\x18\x07 \x01(\x03\x12\x0e\n\x06sha256\x18\x08 \x01(\t\x12&\n\x07receipt\x18\t \x01(\x0b\x32\x15.schemaxis.v1.Receipt\x12\r\n\x05units\x18\n \x01(\t\x12*\n\x05state\x18\x0b \x01(\x0e\x32\x1b.schemaxis.v1.ResourceState\x12\x19\n\x0c\x64\x65rived_from\x18\x0c \x01(\tH\x00\x88\x01\x01\x12/\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06output\x18\x0e \x01(\tB\x0f\n\r_derived_from\"x\n\x08Producer\x12\x13\n\x06job_id\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x19\n\x0coperation_id\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07turn_id\x18\x03 \x01(\tH\x02\x88\x01\x01\x42\t\n\x07_job_idB\x0f\n\r_operation_idB\n\n\x08_turn_id\"-\n\x07Receipt\x12\x12\n\nreceipt_id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\"3\n\x12GetResourceRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\"?\n\x13GetResourceResponse\x12(\n\x08resource\x18\x01 \x01(\x0b\x32\x16.schemaxis.v1.Resource\"\x9f\x01\n\x14ListResourcesRequest\x12\x1b\n\x06job_id\x18\x01 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x00\x88\x01\x01\x12\x34\n\tpage_size\x18\x02 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x02\x35\x30\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00@\x7f@@\x01H\x01\x88\x01\x01\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x02\x42\t\n\x07_job_idB\x0c\n\n_page_size\"[\n\x15ListResourcesResponse\x12)\n\tresources\x18\x01 \x03(\x0b\x32\x16.schemaxis.v1.Resource\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xce\x01\n\x13ReadResourceRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12\x1d\n\x06offset\x18\x02 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\"\n\x06length\x18\x03 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12:\n\x0b\x63hunk_bytes\x18\x04 \x01(\x05\x42 \xd2\xf3\x18\x1c\n\x06\x32\x36\x32\x31\x34\x34\x11\x00\x00\x00\x00\x00\x00\xb0@!\x00\x00\x00\x00\x00\x00\x30\x41@\x01H\x01\x88\x01\x01\x42\t\n\x07_lengthB\x0e\n\x0c_chunk_bytes\"~\n\x14ReadResourceResponse\x12-\n\x08resource\x18\x01 \x01(\x0b\x32\x16.schemaxis.v1.ResourceH\x00\x88\x01\x01\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x12\x0c\n\x04last\x18\x04 \x01(\x08\x42\x0b\n\t_resource\"\x98\x01\n\x18ReadResourceRangeRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12\x1d\n\x06offset\x18\x02 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\x33\n\x06length\x18\x03 \x01(\x05\x42\x1e\xd2\xf3\x18\x1a\n\x04\x34\x30\x39\x36\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\xd0@@\x01H\x00\x88\x01\x01\x42\t\n\x07_length\"?\n\x19ReadResourceRangeResponse\x12\"\n\x05range\x18\x01 \x01(\x0b\x32\x13.schemaxis.v1.Range\"\x88\x01\n\x05Range\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x12\x18\n\x0bnext_offset\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x12\n\nsize_bytes\x18\x05 \x01(\x03\x12\x0e\n\x06sha256\x18\x06 \x01(\tB\x0e\n\x0c_next_offset*i\n\rResourceState\x12\x1e\n\x1aRESOURCE_STATE_UNSPECIFIED\x10\x00\x12\x1c\n\x18RESOURCE_STATE_AVAILABLE\x10\x01\x12\x1a\n\x16RESOURCE_STATE_BLOCKED\x10\x02\x32\xd3\x03\n\x0fResourceService\x12t\n\x0bGetResource\x12 .schemaxis.v1.GetResourceRequest\x1a!.schemaxis.v1.GetResourceResponse\" \xca\xf3\x18\x0cget_resource\xd2\xf3\x18\x08resource\xd8\xf3\x18\x01\x12p\n\rListResources\x12\".schemaxis.v1.ListResourcesRequest\x1a#.schemaxis.v1.ListResourcesResponse\"\x16\xca\xf3\x18\x0elist_resources\xd8\xf3\x18\x01\x12W\n\x0cReadResource\x12!.schemaxis.v1.ReadResourceRequest\x1a\".schemaxis.v1.ReadResourceResponse0\x01\x12\x7f\n\x11ReadResourceRange\x12&.schemaxis.v1.ReadResourceRangeRequest\x1a\'.schemaxis.v1.ReadResourceRangeResponse\"\x19\xca\xf3\x18\x08resource\xd2\xf3\x18\x05range\xd8\xf3\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bschemaxis/v1/resource.proto\x12\x0cschemaxis.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18schemaxis/v1/fault.proto\x1a\x1aschemaxis/v1/options.proto\"\x86\x03\n\x08Resource\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12(\n\x08producer\x18\x02 \x01(\x0b\x32\x16.schemaxis.v1.Producer\x12\x17\n\x0f\x64ocument_digest\x18\x03 \x01(\t\x12\x0c\n\x04name\x18\x04 \x01(\t\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x12\n\nmedia_type\x18\x06 \x01(\t\x12\x12\n\nsize_bytes\x18\x07 \x01(\x03\x12\x0e\n\x06sha256\x18\x08 \x01(\t\x12&\n\x07receipt\x18\t \x01(\x0b\x32\x15.schemaxis.v1.Receipt\x12\r\n\x05units\x18\n \x01(\t\x12*\n\x05state\x18\x0b \x01(\x0e\x32\x1b.schemaxis.v1.ResourceState\x12\x19\n\x0c\x64\x65rived_from\x18\x0c \x01(\tH\x00\x88\x01\x01\x12/\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06output\x18\x0e \x01(\tB\x0f\n\r_derived_from\"x\n\x08Producer\x12\x13\n\x06job_id\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x19\n\x0coperation_id\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07turn_id\x18\x03 \x01(\tH\x02\x88\x01\x01\x42\t\n\x07_job_idB\x0f\n\r_operation_idB\n\n\x08_turn_id\"-\n\x07Receipt\x12\x12\n\nreceipt_id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\"3\n\x12GetResourceRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\"?\n\x13GetResourceResponse\x12(\n\x08resource\x18\x01 \x01(\x0b\x32\x16.schemaxis.v1.Resource\"\x9f\x01\n\x14ListResourcesRequest\x12\x1b\n\x06job_id\x18\x01 \x01(\tB\x06\xd2\xf3\x18\x02\x30@H\x00\x88\x01\x01\x12\x34\n\tpage_size\x18\x02 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x02\x35\x30\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00@\x7f@@\x01H\x01\x88\x01\x01\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x02\x42\t\n\x07_job_idB\x0c\n\n_page_size\"[\n\x15ListResourcesResponse\x12)\n\tresources\x18\x01 \x03(\x0b\x32\x16.schemaxis.v1.Resource\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xce\x01\n\x13ReadResourceRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12\x1d\n\x06offset\x18\x02 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\"\n\x06length\x18\x03 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12:\n\x0b\x63hunk_bytes\x18\x04 \x01(\x05\x42 \xd2\xf3\x18\x1c\n\x06\x32\x36\x32\x31\x34\x34\x11\x00\x00\x00\x00\x00\x00\xb0@!\x00\x00\x00\x00\x00\x00\x30\x41@\x01H\x01\x88\x01\x01\x42\t\n\x07_lengthB\x0e\n\x0c_chunk_bytes\"~\n\x14ReadResourceResponse\x12-\n\x08resource\x18\x01 \x01(\x0b\x32\x16.schemaxis.v1.ResourceH\x00\x88\x01\x01\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x12\x0c\n\x04last\x18\x04 \x01(\x08\x42\x0b\n\t_resource\"\x98\x01\n\x18ReadResourceRangeRequest\x12\x1d\n\x0bresource_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\x12\x1d\n\x06offset\x18\x02 \x01(\x03\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\x33\n\x06length\x18\x03 \x01(\x05\x42\x1e\xd2\xf3\x18\x1a\n\x04\x34\x30\x39\x36\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\xd0@@\x01H\x00\x88\x01\x01\x42\t\n\x07_length\"?\n\x19ReadResourceRangeResponse\x12\"\n\x05range\x18\x01 \x01(\x0b\x32\x13.schemaxis.v1.Range\"\x88\x01\n\x05Range\x12\x13\n\x0bresource_id\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x12\x18\n\x0bnext_offset\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x12\n\nsize_bytes\x18\x05 \x01(\x03\x12\x0e\n\x06sha256\x18\x06 \x01(\tB\x0e\n\x0c_next_offset*i\n\rResourceState\x12\x1e\n\x1aRESOURCE_STATE_UNSPECIFIED\x10\x00\x12\x1c\n\x18RESOURCE_STATE_AVAILABLE\x10\x01\x12\x1a\n\x16RESOURCE_STATE_BLOCKED\x10\x02\x32\xf8\x03\n\x0fResourceService\x12{\n\x0bGetResource\x12 .schemaxis.v1.GetResourceRequest\x1a!.schemaxis.v1.GetResourceResponse\"\'\xca\xf3\x18\x0cget_resource\xd2\xf3\x18\x08resource\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x04\x12w\n\rListResources\x12\".schemaxis.v1.ListResourcesRequest\x1a#.schemaxis.v1.ListResourcesResponse\"\x1d\xca\xf3\x18\x0elist_resources\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x05\x12\x63\n\x0cReadResource\x12!.schemaxis.v1.ReadResourceRequest\x1a\".schemaxis.v1.ReadResourceResponse\"\n\xea\xf3\x18\x06\n\x04\x04\x05\x16\x17\x30\x01\x12\x89\x01\n\x11ReadResourceRange\x12&.schemaxis.v1.ReadResourceRangeRequest\x1a\'.schemaxis.v1.ReadResourceRangeResponse\"#\xca\xf3\x18\x08resource\xd2\xf3\x18\x05range\xd8\xf3\x18\x01\xea\xf3\x18\x06\n\x04\x04\x05\x16\x17\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -56,37 +57,39 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_READRESOURCERANGEREQUEST'].fields_by_name['length']._loaded_options = None
   _globals['_READRESOURCERANGEREQUEST'].fields_by_name['length']._serialized_options = b'\322\363\030\032\n\0044096\021\000\000\000\000\000\000\360?!\000\000\000\000\000\000\320@@\001'
   _globals['_RESOURCESERVICE'].methods_by_name['GetResource']._loaded_options = None
-  _globals['_RESOURCESERVICE'].methods_by_name['GetResource']._serialized_options = b'\312\363\030\014get_resource\322\363\030\010resource\330\363\030\001'
+  _globals['_RESOURCESERVICE'].methods_by_name['GetResource']._serialized_options = b'\312\363\030\014get_resource\322\363\030\010resource\330\363\030\001\352\363\030\003\n\001\004'
   _globals['_RESOURCESERVICE'].methods_by_name['ListResources']._loaded_options = None
-  _globals['_RESOURCESERVICE'].methods_by_name['ListResources']._serialized_options = b'\312\363\030\016list_resources\330\363\030\001'
+  _globals['_RESOURCESERVICE'].methods_by_name['ListResources']._serialized_options = b'\312\363\030\016list_resources\330\363\030\001\352\363\030\003\n\001\005'
+  _globals['_RESOURCESERVICE'].methods_by_name['ReadResource']._loaded_options = None
+  _globals['_RESOURCESERVICE'].methods_by_name['ReadResource']._serialized_options = b'\352\363\030\006\n\004\004\005\026\027'
   _globals['_RESOURCESERVICE'].methods_by_name['ReadResourceRange']._loaded_options = None
-  _globals['_RESOURCESERVICE'].methods_by_name['ReadResourceRange']._serialized_options = b'\312\363\030\010resource\322\363\030\005range\330\363\030\001'
-  _globals['_RESOURCESTATE']._serialized_start=1737
-  _globals['_RESOURCESTATE']._serialized_end=1842
-  _globals['_RESOURCE']._serialized_start=107
-  _globals['_RESOURCE']._serialized_end=497
-  _globals['_PRODUCER']._serialized_start=499
-  _globals['_PRODUCER']._serialized_end=619
-  _globals['_RECEIPT']._serialized_start=621
-  _globals['_RECEIPT']._serialized_end=666
-  _globals['_GETRESOURCEREQUEST']._serialized_start=668
-  _globals['_GETRESOURCEREQUEST']._serialized_end=719
-  _globals['_GETRESOURCERESPONSE']._serialized_start=721
-  _globals['_GETRESOURCERESPONSE']._serialized_end=784
-  _globals['_LISTRESOURCESREQUEST']._serialized_start=787
-  _globals['_LISTRESOURCESREQUEST']._serialized_end=946
-  _globals['_LISTRESOURCESRESPONSE']._serialized_start=948
-  _globals['_LISTRESOURCESRESPONSE']._serialized_end=1039
-  _globals['_READRESOURCEREQUEST']._serialized_start=1042
-  _globals['_READRESOURCEREQUEST']._serialized_end=1248
-  _globals['_READRESOURCERESPONSE']._serialized_start=1250
-  _globals['_READRESOURCERESPONSE']._serialized_end=1376
-  _globals['_READRESOURCERANGEREQUEST']._serialized_start=1379
-  _globals['_READRESOURCERANGEREQUEST']._serialized_end=1531
-  _globals['_READRESOURCERANGERESPONSE']._serialized_start=1533
-  _globals['_READRESOURCERANGERESPONSE']._serialized_end=1596
-  _globals['_RANGE']._serialized_start=1599
-  _globals['_RANGE']._serialized_end=1735
-  _globals['_RESOURCESERVICE']._serialized_start=1845
-  _globals['_RESOURCESERVICE']._serialized_end=2312
+  _globals['_RESOURCESERVICE'].methods_by_name['ReadResourceRange']._serialized_options = b'\312\363\030\010resource\322\363\030\005range\330\363\030\001\352\363\030\006\n\004\004\005\026\027'
+  _globals['_RESOURCESTATE']._serialized_start=1763
+  _globals['_RESOURCESTATE']._serialized_end=1868
+  _globals['_RESOURCE']._serialized_start=133
+  _globals['_RESOURCE']._serialized_end=523
+  _globals['_PRODUCER']._serialized_start=525
+  _globals['_PRODUCER']._serialized_end=645
+  _globals['_RECEIPT']._serialized_start=647
+  _globals['_RECEIPT']._serialized_end=692
+  _globals['_GETRESOURCEREQUEST']._serialized_start=694
+  _globals['_GETRESOURCEREQUEST']._serialized_end=745
+  _globals['_GETRESOURCERESPONSE']._serialized_start=747
+  _globals['_GETRESOURCERESPONSE']._serialized_end=810
+  _globals['_LISTRESOURCESREQUEST']._serialized_start=813
+  _globals['_LISTRESOURCESREQUEST']._serialized_end=972
+  _globals['_LISTRESOURCESRESPONSE']._serialized_start=974
+  _globals['_LISTRESOURCESRESPONSE']._serialized_end=1065
+  _globals['_READRESOURCEREQUEST']._serialized_start=1068
+  _globals['_READRESOURCEREQUEST']._serialized_end=1274
+  _globals['_READRESOURCERESPONSE']._serialized_start=1276
+  _globals['_READRESOURCERESPONSE']._serialized_end=1402
+  _globals['_READRESOURCERANGEREQUEST']._serialized_start=1405
+  _globals['_READRESOURCERANGEREQUEST']._serialized_end=1557
+  _globals['_READRESOURCERANGERESPONSE']._serialized_start=1559
+  _globals['_READRESOURCERANGERESPONSE']._serialized_end=1622
+  _globals['_RANGE']._serialized_start=1625
+  _globals['_RANGE']._serialized_end=1761
+  _globals['_RESOURCESERVICE']._serialized_start=1871
+  _globals['_RESOURCESERVICE']._serialized_end=2375
 # @@protoc_insertion_point(module_scope)

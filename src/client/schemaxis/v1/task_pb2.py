@@ -23,10 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from schemaxis.v1 import fault_pb2 as schemaxis_dot_v1_dot_fault__pb2
 from schemaxis.v1 import options_pb2 as schemaxis_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17schemaxis/v1/task.proto\x12\x0cschemaxis.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1aschemaxis/v1/options.proto\"\xaf\x02\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x11\n\tobjective\x18\x02 \x01(\t\x12)\n\x08\x63riteria\x18\x03 \x03(\x0b\x32\x17.schemaxis.v1.Criterion\x12\x19\n\x11\x61llowed_providers\x18\x04 \x03(\t\x12$\n\x06\x62udget\x18\x05 \x01(\x0b\x32\x14.schemaxis.v1.Budget\x12\"\n\x05usage\x18\x06 \x01(\x0b\x32\x13.schemaxis.v1.Usage\x12\x10\n\x08revision\x18\x07 \x01(\x03\x12\x1c\n\x0f\x63urrent_plan_id\x18\x08 \x01(\tH\x00\x88\x01\x01\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x12\n\x10_current_plan_id\"\xd6\x02\n\x06\x42udget\x12\x34\n\x0cmax_attempts\x18\x01 \x01(\x05\x42\x19\xd2\xf3\x18\x15\n\x01\x35\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x12=\n\x15max_repeated_failures\x18\x02 \x01(\x05\x42\x19\xd2\xf3\x18\x15\n\x01\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x01\x88\x01\x01\x12=\n\x13max_elapsed_seconds\x18\x03 \x01(\x01\x42\x1b\xd2\xf3\x18\x17\n\x03\x39\x30\x30\x19\x00\x00\x00\x00\x00\x00\x00\x00!\x00\x00\x00\x00\x00\x18\xf5@H\x02\x88\x01\x01\x12=\n\x13max_attempt_seconds\x18\x04 \x01(\x01\x42\x1b\xd2\xf3\x18\x17\n\x03\x33\x30\x30\x19\x00\x00\x00\x00\x00\x00\x00\x00!\x00\x00\x00\x00\x00\x18\xf5@H\x03\x88\x01\x01\x42\x0f\n\r_max_attemptsB\x18\n\x16_max_repeated_failuresB\x16\n\x14_max_elapsed_secondsB\x16\n\x14_max_attempt_seconds\"M\n\x05Usage\x12\x10\n\x08\x61ttempts\x18\x01 \x01(\x05\x12\x19\n\x11repeated_failures\x18\x02 \x01(\x05\x12\x17\n\x0f\x65lapsed_seconds\x18\x03 \x01(\x01\"\xa8\x02\n\tCriterion\x12\x1c\n\x07pointer\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\x80\x04\x38\x01\x12\x39\n\x08operator\x18\x02 \x01(\x0e\x32\x1f.schemaxis.v1.CriterionOperatorB\x06\xd2\xf3\x18\x02\x38\x01\x12$\n\nvalue_json\x18\x03 \x01(\tB\x0b\xc8\xf3\x18\x01\xd2\xf3\x18\x03\x30\x80 H\x00\x88\x01\x01\x12\x10\n\x03low\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04high\x18\x05 \x01(\x01H\x02\x88\x01\x01\x12%\n\ttolerance\x18\x06 \x01(\x01\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00H\x03\x88\x01\x01\x12\x19\n\x04unit\x18\x07 \x01(\tB\x06\xd2\xf3\x18\x02\x30 H\x04\x88\x01\x01\x42\r\n\x0b_value_jsonB\x06\n\x04_lowB\x07\n\x05_highB\x0c\n\n_toleranceB\x07\n\x05_unit\"\xe6\x01\n\x11\x43reateTaskRequest\x12\x1e\n\tobjective\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\x80 8\x01\x12%\n\x11\x61llowed_providers\x18\x02 \x03(\tB\n\xd2\xf3\x18\x06(\x01\x30 8\x01\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.schemaxis.v1.Budget\x12\x31\n\x08\x63riteria\x18\x04 \x03(\x0b\x32\x17.schemaxis.v1.CriterionB\x06\xd2\xf3\x18\x02\x30 \x12\"\n\nrequest_id\x18\x05 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\x80\x01H\x00\x88\x01\x01\x42\r\n\x0b_request_id\"6\n\x12\x43reateTaskResponse\x12 \n\x04task\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Task\"+\n\x0eGetTaskRequest\x12\x19\n\x07task_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\"3\n\x0fGetTaskResponse\x12 \n\x04task\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Task\"s\n\x10ListTasksRequest\x12\x34\n\tpage_size\x18\x01 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x02\x35\x30\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00@\x7f@@\x01H\x00\x88\x01\x01\x12\x1b\n\npage_token\x18\x02 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x02\x42\x0c\n\n_page_size\"O\n\x11ListTasksResponse\x12!\n\x05tasks\x18\x01 \x03(\x0b\x32\x12.schemaxis.v1.Task\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*\xd7\x01\n\x11\x43riterionOperator\x12\"\n\x1e\x43RITERION_OPERATOR_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43RITERION_OPERATOR_EQUALS\x10\x01\x12\x1f\n\x1b\x43RITERION_OPERATOR_AT_LEAST\x10\x02\x12\x1e\n\x1a\x43RITERION_OPERATOR_AT_MOST\x10\x03\x12\x1e\n\x1a\x43RITERION_OPERATOR_BETWEEN\x10\x04\x12\x1e\n\x1a\x43RITERION_OPERATOR_IS_TRUE\x10\x05\x32\xbb\x02\n\x0bTaskService\x12l\n\nCreateTask\x12\x1f.schemaxis.v1.CreateTaskRequest\x1a .schemaxis.v1.CreateTaskResponse\"\x1b\xca\xf3\x18\x0b\x63reate_task\xd2\xf3\x18\x04task\xd8\xf3\x18\x01\x12\\\n\x07GetTask\x12\x1c.schemaxis.v1.GetTaskRequest\x1a\x1d.schemaxis.v1.GetTaskResponse\"\x14\xca\xf3\x18\x04task\xd2\xf3\x18\x04task\xd8\xf3\x18\x01\x12`\n\tListTasks\x12\x1e.schemaxis.v1.ListTasksRequest\x1a\x1f.schemaxis.v1.ListTasksResponse\"\x12\xca\xf3\x18\nlist_tasks\xd8\xf3\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17schemaxis/v1/task.proto\x12\x0cschemaxis.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18schemaxis/v1/fault.proto\x1a\x1aschemaxis/v1/options.proto\"\xaf\x02\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x11\n\tobjective\x18\x02 \x01(\t\x12)\n\x08\x63riteria\x18\x03 \x03(\x0b\x32\x17.schemaxis.v1.Criterion\x12\x19\n\x11\x61llowed_providers\x18\x04 \x03(\t\x12$\n\x06\x62udget\x18\x05 \x01(\x0b\x32\x14.schemaxis.v1.Budget\x12\"\n\x05usage\x18\x06 \x01(\x0b\x32\x13.schemaxis.v1.Usage\x12\x10\n\x08revision\x18\x07 \x01(\x03\x12\x1c\n\x0f\x63urrent_plan_id\x18\x08 \x01(\tH\x00\x88\x01\x01\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x12\n\x10_current_plan_id\"\xd6\x02\n\x06\x42udget\x12\x34\n\x0cmax_attempts\x18\x01 \x01(\x05\x42\x19\xd2\xf3\x18\x15\n\x01\x35\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x12=\n\x15max_repeated_failures\x18\x02 \x01(\x05\x42\x19\xd2\xf3\x18\x15\n\x01\x32\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00Y@H\x01\x88\x01\x01\x12=\n\x13max_elapsed_seconds\x18\x03 \x01(\x01\x42\x1b\xd2\xf3\x18\x17\n\x03\x39\x30\x30\x19\x00\x00\x00\x00\x00\x00\x00\x00!\x00\x00\x00\x00\x00\x18\xf5@H\x02\x88\x01\x01\x12=\n\x13max_attempt_seconds\x18\x04 \x01(\x01\x42\x1b\xd2\xf3\x18\x17\n\x03\x33\x30\x30\x19\x00\x00\x00\x00\x00\x00\x00\x00!\x00\x00\x00\x00\x00\x18\xf5@H\x03\x88\x01\x01\x42\x0f\n\r_max_attemptsB\x18\n\x16_max_repeated_failuresB\x16\n\x14_max_elapsed_secondsB\x16\n\x14_max_attempt_seconds\"M\n\x05Usage\x12\x10\n\x08\x61ttempts\x18\x01 \x01(\x05\x12\x19\n\x11repeated_failures\x18\x02 \x01(\x05\x12\x17\n\x0f\x65lapsed_seconds\x18\x03 \x01(\x01\"\xa8\x02\n\tCriterion\x12\x1c\n\x07pointer\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\x80\x04\x38\x01\x12\x39\n\x08operator\x18\x02 \x01(\x0e\x32\x1f.schemaxis.v1.CriterionOperatorB\x06\xd2\xf3\x18\x02\x38\x01\x12$\n\nvalue_json\x18\x03 \x01(\tB\x0b\xc8\xf3\x18\x01\xd2\xf3\x18\x03\x30\x80 H\x00\x88\x01\x01\x12\x10\n\x03low\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04high\x18\x05 \x01(\x01H\x02\x88\x01\x01\x12%\n\ttolerance\x18\x06 \x01(\x01\x42\r\xd2\xf3\x18\t\x11\x00\x00\x00\x00\x00\x00\x00\x00H\x03\x88\x01\x01\x12\x19\n\x04unit\x18\x07 \x01(\tB\x06\xd2\xf3\x18\x02\x30 H\x04\x88\x01\x01\x42\r\n\x0b_value_jsonB\x06\n\x04_lowB\x07\n\x05_highB\x0c\n\n_toleranceB\x07\n\x05_unit\"\xe6\x01\n\x11\x43reateTaskRequest\x12\x1e\n\tobjective\x18\x01 \x01(\tB\x0b\xd2\xf3\x18\x07(\x01\x30\x80 8\x01\x12%\n\x11\x61llowed_providers\x18\x02 \x03(\tB\n\xd2\xf3\x18\x06(\x01\x30 8\x01\x12$\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x14.schemaxis.v1.Budget\x12\x31\n\x08\x63riteria\x18\x04 \x03(\x0b\x32\x17.schemaxis.v1.CriterionB\x06\xd2\xf3\x18\x02\x30 \x12\"\n\nrequest_id\x18\x05 \x01(\tB\t\xd2\xf3\x18\x05(\x01\x30\x80\x01H\x00\x88\x01\x01\x42\r\n\x0b_request_id\"6\n\x12\x43reateTaskResponse\x12 \n\x04task\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Task\"+\n\x0eGetTaskRequest\x12\x19\n\x07task_id\x18\x01 \x01(\tB\x08\xd2\xf3\x18\x04\x30@8\x01\"3\n\x0fGetTaskResponse\x12 \n\x04task\x18\x01 \x01(\x0b\x32\x12.schemaxis.v1.Task\"s\n\x10ListTasksRequest\x12\x34\n\tpage_size\x18\x01 \x01(\x05\x42\x1c\xd2\xf3\x18\x18\n\x02\x35\x30\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00@\x7f@@\x01H\x00\x88\x01\x01\x12\x1b\n\npage_token\x18\x02 \x01(\tB\x07\xd2\xf3\x18\x03\x30\x80\x02\x42\x0c\n\n_page_size\"O\n\x11ListTasksResponse\x12!\n\x05tasks\x18\x01 \x03(\x0b\x32\x12.schemaxis.v1.Task\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*\xd7\x01\n\x11\x43riterionOperator\x12\"\n\x1e\x43RITERION_OPERATOR_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43RITERION_OPERATOR_EQUALS\x10\x01\x12\x1f\n\x1b\x43RITERION_OPERATOR_AT_LEAST\x10\x02\x12\x1e\n\x1a\x43RITERION_OPERATOR_AT_MOST\x10\x03\x12\x1e\n\x1a\x43RITERION_OPERATOR_BETWEEN\x10\x04\x12\x1e\n\x1a\x43RITERION_OPERATOR_IS_TRUE\x10\x05\x32\xd2\x02\n\x0bTaskService\x12u\n\nCreateTask\x12\x1f.schemaxis.v1.CreateTaskRequest\x1a .schemaxis.v1.CreateTaskResponse\"$\xca\xf3\x18\x0b\x63reate_task\xd2\xf3\x18\x04task\xd8\xf3\x18\x01\xea\xf3\x18\x05\n\x03\x06\x1f \x12\x63\n\x07GetTask\x12\x1c.schemaxis.v1.GetTaskRequest\x1a\x1d.schemaxis.v1.GetTaskResponse\"\x1b\xca\xf3\x18\x04task\xd2\xf3\x18\x04task\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x04\x12g\n\tListTasks\x12\x1e.schemaxis.v1.ListTasksRequest\x1a\x1f.schemaxis.v1.ListTasksResponse\"\x19\xca\xf3\x18\nlist_tasks\xd8\xf3\x18\x01\xea\xf3\x18\x03\n\x01\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -66,33 +67,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTTASKSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTTASKSREQUEST'].fields_by_name['page_token']._serialized_options = b'\322\363\030\0030\200\002'
   _globals['_TASKSERVICE'].methods_by_name['CreateTask']._loaded_options = None
-  _globals['_TASKSERVICE'].methods_by_name['CreateTask']._serialized_options = b'\312\363\030\013create_task\322\363\030\004task\330\363\030\001'
+  _globals['_TASKSERVICE'].methods_by_name['CreateTask']._serialized_options = b'\312\363\030\013create_task\322\363\030\004task\330\363\030\001\352\363\030\005\n\003\006\037 '
   _globals['_TASKSERVICE'].methods_by_name['GetTask']._loaded_options = None
-  _globals['_TASKSERVICE'].methods_by_name['GetTask']._serialized_options = b'\312\363\030\004task\322\363\030\004task\330\363\030\001'
+  _globals['_TASKSERVICE'].methods_by_name['GetTask']._serialized_options = b'\312\363\030\004task\322\363\030\004task\330\363\030\001\352\363\030\003\n\001\004'
   _globals['_TASKSERVICE'].methods_by_name['ListTasks']._loaded_options = None
-  _globals['_TASKSERVICE'].methods_by_name['ListTasks']._serialized_options = b'\312\363\030\nlist_tasks\330\363\030\001'
-  _globals['_CRITERIONOPERATOR']._serialized_start=1717
-  _globals['_CRITERIONOPERATOR']._serialized_end=1932
-  _globals['_TASK']._serialized_start=103
-  _globals['_TASK']._serialized_end=406
-  _globals['_BUDGET']._serialized_start=409
-  _globals['_BUDGET']._serialized_end=751
-  _globals['_USAGE']._serialized_start=753
-  _globals['_USAGE']._serialized_end=830
-  _globals['_CRITERION']._serialized_start=833
-  _globals['_CRITERION']._serialized_end=1129
-  _globals['_CREATETASKREQUEST']._serialized_start=1132
-  _globals['_CREATETASKREQUEST']._serialized_end=1362
-  _globals['_CREATETASKRESPONSE']._serialized_start=1364
-  _globals['_CREATETASKRESPONSE']._serialized_end=1418
-  _globals['_GETTASKREQUEST']._serialized_start=1420
-  _globals['_GETTASKREQUEST']._serialized_end=1463
-  _globals['_GETTASKRESPONSE']._serialized_start=1465
-  _globals['_GETTASKRESPONSE']._serialized_end=1516
-  _globals['_LISTTASKSREQUEST']._serialized_start=1518
-  _globals['_LISTTASKSREQUEST']._serialized_end=1633
-  _globals['_LISTTASKSRESPONSE']._serialized_start=1635
-  _globals['_LISTTASKSRESPONSE']._serialized_end=1714
-  _globals['_TASKSERVICE']._serialized_start=1935
-  _globals['_TASKSERVICE']._serialized_end=2250
+  _globals['_TASKSERVICE'].methods_by_name['ListTasks']._serialized_options = b'\312\363\030\nlist_tasks\330\363\030\001\352\363\030\003\n\001\005'
+  _globals['_CRITERIONOPERATOR']._serialized_start=1743
+  _globals['_CRITERIONOPERATOR']._serialized_end=1958
+  _globals['_TASK']._serialized_start=129
+  _globals['_TASK']._serialized_end=432
+  _globals['_BUDGET']._serialized_start=435
+  _globals['_BUDGET']._serialized_end=777
+  _globals['_USAGE']._serialized_start=779
+  _globals['_USAGE']._serialized_end=856
+  _globals['_CRITERION']._serialized_start=859
+  _globals['_CRITERION']._serialized_end=1155
+  _globals['_CREATETASKREQUEST']._serialized_start=1158
+  _globals['_CREATETASKREQUEST']._serialized_end=1388
+  _globals['_CREATETASKRESPONSE']._serialized_start=1390
+  _globals['_CREATETASKRESPONSE']._serialized_end=1444
+  _globals['_GETTASKREQUEST']._serialized_start=1446
+  _globals['_GETTASKREQUEST']._serialized_end=1489
+  _globals['_GETTASKRESPONSE']._serialized_start=1491
+  _globals['_GETTASKRESPONSE']._serialized_end=1542
+  _globals['_LISTTASKSREQUEST']._serialized_start=1544
+  _globals['_LISTTASKSREQUEST']._serialized_end=1659
+  _globals['_LISTTASKSRESPONSE']._serialized_start=1661
+  _globals['_LISTTASKSRESPONSE']._serialized_end=1740
+  _globals['_TASKSERVICE']._serialized_start=1961
+  _globals['_TASKSERVICE']._serialized_end=2299
 # @@protoc_insertion_point(module_scope)

@@ -203,7 +203,7 @@ Global___Usage: _TypeAlias = Usage  # noqa: Y015
 
 @_typing.final
 class Criterion(_message.Message):
-    """One condition over a verified result."""
+    """One condition over a verified result. Each job of the task is judged by its own result alone, against all criteria."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -215,7 +215,7 @@ class Criterion(_message.Message):
     TOLERANCE_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     pointer: _builtins.str
-    """RFC 6901 pointer into the result, for instance /outputs/body/volume."""
+    """RFC 6901 pointer into the result: /outputs/<output's id>/<quantity>, for instance /outputs/body/volume, with /value below or not; what lies inside a quantity is below its value, as in /outputs/body/boundingBox/value/max/2. describe lists a capability's quantities. What no allowed provider's result can have is refused here; a document without the output is refused as a plan."""
     operator: Global___CriterionOperator.ValueType
     """How the observed value is compared."""
     value_json: _builtins.str
@@ -227,7 +227,7 @@ class Criterion(_message.Message):
     tolerance: _builtins.float
     """Absolute tolerance in the criterion's unit; unset, a billionth of the value compared with, and at least 1e-9."""
     unit: _builtins.str
-    """Unit of value, low, high and tolerance; unset, the unit of the result."""
+    """Unit of value, low, high and tolerance; unset, the unit of the result. It must convert to that."""
     def __init__(
         self,
         *,

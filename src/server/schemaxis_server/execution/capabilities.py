@@ -17,6 +17,14 @@ DEFAULT_LIMIT = 12
 _WORD = re.compile(r"[a-z0-9]+")
 _WHOLE, _START, _TYPO = 1.0, 0.85, 0.7
 _TYPO_SIMILARITY = 0.75
+_FILLERS = frozenset(
+    "a an and are as at be build by can create do for from get give has have how i if in into is it its let "
+    "like make me must my need of on one onto or our please produce should so some something that the their "
+    "them then there these this to us use using want was we what when where which will with would you".split()
+)
+"""Words that say nothing about what is wanted. They count only in a query that has no other."""
+
+_ADVISED_SCOPES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +93,10 @@ class Capabilities:
     ) -> tuple[tuple[Match, ...], int]:
         """The best matches for the words of ``query`` and how many matched in all.
 
-        Every word counts; a word matches whole, by its start, or with a typing error.
+        Every word but the fillers counts; a word matches whole, by its start, or with a typing error.
         """
         scope = scope.strip("/")
-        words = _WORD.findall(query.lower())
+        words = _words(query)
         if not words:
             raise Fault("INVALID_REQUEST", "The query has no word; say what is wanted.", "/query")
         within = [c for c in self._all() if _below(c.scope, scope) is not None]
@@ -98,18 +106,66 @@ class Capabilities:
         matches.sort(key=lambda match: (-match.score, match.capability.name))
         return tuple(matches[:limit]), len(matches)
 
-    def get(self, name: str) -> Capability:
-        """The capability of that name. Raises ``NOT_FOUND`` with the nearest one."""
-        names: list[str] = []
-        for capability in self._all():
-            if capability.name == name:
-                return capability
-            names.append(capability.name)
-        nearest = nearest_of(name, names)
-        hint = f"the nearest is {nearest}" if nearest else "capabilities.search finds one by words"
-        raise Fault(
-            "NOT_FOUND", f"There is no capability {name[:80]!r}; {hint}.", "/capability", nearest=nearest
+    def advice(self, query: str, scope: str = "") -> str:
+        """What to try when a search found nothing: words that are near, other scopes, browsing."""
+        everything = list(self._all())
+        known: dict[str, str] = {}
+        for capability in everything:
+            operation = capability.operation
+            for word in (*_split(operation.name), *_split(operation.title), *operation.keywords):
+                known.setdefault(word, capability.name)
+        near = {word: nearest_of(word, known) for word in _words(query)}
+        said = [f"{word!r} is near {meant} ({known[meant]})" for word, meant in near.items() if meant]
+        if scope and (found := self.search(query)[1]):
+            said.append(f"without the scope {scope.strip('/')} the search finds {found}")
+        scopes = sorted({capability.scope for capability in everything})
+        shown = ", ".join(scopes[:_ADVISED_SCOPES]) + (" …" if len(scopes) > _ADVISED_SCOPES else "")
+        said.append(
+            "search for what the operation does in one or two other words, or browse the scopes"
+            + (f" {shown}" if shown else "")
         )
+        return f"Nothing matched: {'; '.join(said)}."
+
+    def get(self, name: str) -> Capability:
+        """The capability of that name, or the only one with that filter name.
+
+        Raises ``NOT_FOUND`` with the nearest one.
+        """
+        everything = {capability.name: capability for capability in self._all()}
+        if name in everything:
+            return everything[name]
+        bare: dict[str, list[str]] = {}
+        for capability in everything.values():
+            bare.setdefault(capability.operation.name, []).append(capability.name)
+        meant = bare.get(name, [])
+        if len(meant) == 1:
+            return everything[meant[0]]
+        if meant:
+            raise Fault(
+                "NOT_FOUND",
+                f"Several providers have a {name}; name one of {', '.join(meant)}.",
+                "/capability",
+                nearest=meant[0],
+                choices=meant,
+            )
+        raise self._no_capability(name, everything, bare)
+
+    def _no_capability(
+        self, name: str, everything: Mapping[str, Capability], bare: Mapping[str, list[str]]
+    ) -> Fault:
+        near = nearest_of(name, (*everything, *bare))
+        near = bare[near][0] if near in bare else near
+        if not near:
+            words = {word: one.name for one in everything.values() for word in one.operation.keywords}
+            near = words.get(nearest_of(name, words), "")
+        if near:
+            hint = f"the nearest is {near}"
+        elif any(_below(one.scope, name.strip("/")) is not None for one in everything.values()):
+            hint = "it is a scope, so browse it"
+        else:
+            hint = "search for one by words, or browse from the root"
+        details: dict[str, Any] = {"nearest": near} if near else {}
+        return Fault("NOT_FOUND", f"There is no capability {name[:80]!r}; {hint}.", "/capability", **details)
 
     def schema(self, capability: str | None = None, version: str | None = None) -> Schema:
         """The JSON Schema of a capability's node or of a document version; give exactly one."""
@@ -136,13 +192,19 @@ class Capabilities:
                 yield Capability(f"{provider.manifest.name}.{operation.name}", provider, operation, available)
 
     def _no_scope(self, scope: str) -> Fault:
-        scopes = sorted({prefix for c in self._all() for prefix in _prefixes(c.scope)})
-        return Fault(
-            "NOT_FOUND",
-            f"There is no scope {scope[:80]!r}; browse from the root.",
-            "/scope",
-            nearest=nearest_of(scope, tuple(scopes)),
-        )
+        everything = list(self._all())
+        scopes = sorted({prefix for capability in everything for prefix in _prefixes(capability.scope)})
+        named = next((one for one in everything if scope in (one.name, one.operation.name)), None)
+        near = named.scope if named else nearest_of(scope, scopes)
+        if named:
+            hint = f"{named.name} is a capability in {near}, so describe it"
+        elif near:
+            hint = f"the nearest is {near}"
+        else:
+            shown = ", ".join(scopes[:_ADVISED_SCOPES]) + (" …" if len(scopes) > _ADVISED_SCOPES else "")
+            hint = f"there are {shown}"
+        details: dict[str, Any] = {"nearest": near} if near else {}
+        return Fault("NOT_FOUND", f"There is no scope {scope[:80]!r}; {hint}.", "/scope", **details)
 
 
 def _prefixes(scope: str) -> list[str]:
@@ -167,7 +229,7 @@ def _match(capability: Capability, words: list[str]) -> Match | None:
         ("its title", 0.9, operation.title),
         ("its purpose", 0.55, operation.purpose),
         ("its options", 0.45, " ".join(operation.options.get("properties", {}))),
-        ("its provider", 0.4, f"{capability.provider.manifest.name} {capability.provider.manifest.title}"),
+        ("its provider", 0.4, capability.provider.manifest.name),
         ("its scope", 0.35, operation.scope),
     )
     total = 0.0
@@ -185,6 +247,11 @@ def _match(capability: Capability, words: list[str]) -> Match | None:
     return Match(capability, round(total / len(words), 4), "; ".join(reasons)) if reasons else None
 
 
+def _words(query: str) -> list[str]:
+    words = _WORD.findall(query.lower())
+    return [word for word in words if word not in _FILLERS] or words
+
+
 def _quality(word: str, text: str) -> tuple[float, str]:
     from rapidfuzz.distance import OSA
 
@@ -192,6 +259,8 @@ def _quality(word: str, text: str) -> tuple[float, str]:
     for candidate in _split(text):
         if candidate == word:
             return _WHOLE, candidate
+        if candidate in _FILLERS:
+            continue
         if len(word) >= 3 and (
             candidate.startswith(word) or (len(candidate) >= 4 and word.startswith(candidate))
         ):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from schemaxis.v1 import capability_pb2
 
 from schemaxis_server.execution.capabilities import Capability, Match, ScopeLevel
-from schemaxis_server.providers.contract import Engine
+from schemaxis_server.execution.pointers import join
+from schemaxis_server.providers.contract import Engine, Operation, Quantity
 from schemaxis_server.rpc.codecs.common import json_text
 
 
@@ -46,7 +47,9 @@ def description_message(capability: Capability, engine: Engine) -> capability_pb
         ),
         options=_options(capability),
         quantities=[
-            capability_pb2.CapabilityQuantity(name=one.name, unit=one.unit, purpose=one.purpose)
+            capability_pb2.CapabilityQuantity(
+                name=one.name, unit=one.unit, purpose=one.purpose, pointer=_pointer(operation, one)
+            )
             for one in manifest.quantities
         ],
         artifacts=[
@@ -58,6 +61,13 @@ def description_message(capability: Capability, engine: Engine) -> capability_pb
         engine=f"{engine.name} {engine.version}" if engine.available else f"{engine.name}: {engine.problem}",
         install=None if engine.available else engine.install,
     )
+
+
+def _pointer(operation: Operation, quantity: Quantity) -> str:
+    """Where the result of the operation's own example has the quantity."""
+    example = operation.example
+    output = example.get("output", next(iter(example.get("outputs", ())), "<id>"))
+    return join(join("/outputs", output), quantity.name)
 
 
 def _options(capability: Capability) -> list[capability_pb2.CapabilityOption]:

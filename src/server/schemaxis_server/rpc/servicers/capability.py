@@ -27,7 +27,9 @@ class CapabilityServicer(CapabilityServiceServicer):
     ) -> pb.SearchCapabilitiesResponse:
         matches, total = self._capabilities.search(request.query, request.scope, request.limit)
         return pb.SearchCapabilitiesResponse(
-            matches=[codec.match_message(match) for match in matches], total=total
+            matches=[codec.match_message(match) for match in matches],
+            total=total,
+            advice=None if matches else self._capabilities.advice(request.query, request.scope),
         )
 
     async def DescribeCapability(
