@@ -43,6 +43,23 @@ def refuse(request: Json, kit: Kit) -> Json:
     raise UnsupportedInput("The fillet is larger than its edge; use at most 2 mm", "/nodes/1/options/radius")
 
 
+def refuse_at_work(request: Json, kit: Kit) -> Json:
+    """Refuses after some work, because of what the engine said in several lines."""
+    say("half done")
+    for step in range(5):
+        kit.progress(step / 10, f"step {step}")
+    try:
+        raise ValueError("no room\n  for it")
+    except ValueError as reason:
+        raise UnsupportedInput(f"The kernel cannot build this ({reason})", request["pointer"]) from reason
+
+
+def crash_at_work(request: Json, kit: Kit) -> Json:
+    kit.progress(0.25, "before")
+    kit.progress(0.5, "at fault")
+    return crash(request, kit)
+
+
 def crash(request: Json, kit: Kit) -> Json:
     raise ValueError("the kernel said no")
 

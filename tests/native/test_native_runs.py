@@ -60,6 +60,31 @@ async def test_refused_input_is_told_with_its_pointer(pool: HostPool, job: MakeJ
     assert not work.has("result.json")
 
 
+@pytest.mark.parametrize(("pointer", "place"), [("/nodes/1", " at /nodes/1"), ("", "")])
+async def test_a_refusal_is_one_line_of_the_log(
+    pool: HostPool, job: MakeJob, pointer: str, place: str
+) -> None:
+    work = job(program("refuse_at_work"), {"pointer": pointer})
+    outcome = await work.on(pool)
+    assert outcome.exit_code == 1
+    assert work.listener.text("stdout") == ["half done"]
+    line = f"UNSUPPORTED_INPUT{place}: The kernel cannot build this (no room for it)"
+    assert work.listener.text("stderr") == [line]
+    assert (work.directory / "stderr.log").read_text() == line + "\n"
+    assert work.json("failure.json")["pointer"] == pointer
+
+
+@pytest.mark.parametrize(
+    ("entry", "last"), [("refuse_at_work", (0.4, "step 4")), ("crash_at_work", (0.5, "at fault"))]
+)
+async def test_progress_made_before_a_failure_is_told(
+    pool: HostPool, job: MakeJob, entry: str, last: tuple[float, str]
+) -> None:
+    work = job(program(entry), {"pointer": ""})
+    assert (await work.on(pool)).exit_code == 1
+    assert work.listener.states[-1] == last
+
+
 async def test_an_exception_leaves_a_failure_and_its_traceback_in_the_log(
     pool: HostPool, job: MakeJob
 ) -> None:

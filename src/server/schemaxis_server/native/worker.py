@@ -6,6 +6,7 @@ the entry and writes ``result.json`` last. Standard library only; the engine is 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import math
@@ -92,6 +93,12 @@ def _work(job: dict[str, Any], report: int) -> NoReturn:
         result = _call(job["entry"], directory, report)
         write_json(directory / "result.json", result)
         code = 0
+    except UnsupportedInput as refusal:
+        _write_failure(directory, refusal)
+        # Foreseen: a traceback would say nothing but where this machine keeps its programs.
+        with contextlib.suppress(OSError, ValueError):
+            print(_refusal_line(refusal), file=sys.stderr)  # noqa: T201
+        code = 1
     except BaseException as problem:
         # SystemExit and KeyboardInterrupt included: nothing of the engine may pass for a success.
         traceback.print_exc()
@@ -214,6 +221,12 @@ def _write_failure(directory: Path, problem: BaseException) -> None:
         write_json(directory / "failure.json", failure)
     except OSError:
         traceback.print_exc()
+
+
+def _refusal_line(refusal: UnsupportedInput) -> str:
+    place = f" at {refusal.pointer}" if refusal.pointer else ""
+    # An engine's own words, which a message may quote, can have lines of their own.
+    return f"UNSUPPORTED_INPUT{place}: {' '.join(refusal.message.split())[:_MESSAGE_CHARACTERS]}"
 
 
 def _flush() -> None:
