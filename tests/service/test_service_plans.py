@@ -89,3 +89,11 @@ def test_both_pointers_of_a_quantity_are_judged(shared: Program, pointer: str) -
     (report,) = shared.observe(job.job_id, "criteria")
     assert (report["met"], report["unit"]) == (True, "mm^3")
     assert report["observed"] == pytest.approx(1000, rel=1e-12)
+
+
+def test_every_file_option_that_nothing_is_bound_to_is_told(shared: Program) -> None:
+    nodes = [{"id": name, "filter": "read", "options": {"file": None}} for name in ("a", "b")]
+    document = {"version": "schemaxis.stub/1", "nodes": nodes, "output": "a"}
+    refused = refused_plan(shared, shared.task().task_id, json.dumps(document))
+    assert pointers(refused) == ["/nodes/0/options/file", "/nodes/1/options/file"]
+    assert refused.details["problems"][0]["expected"] == "a data/json resource"

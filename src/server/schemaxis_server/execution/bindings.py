@@ -14,6 +14,7 @@ from schemaxis_server.execution.records import Binding, Resource
 from schemaxis_server.execution.resources import Resources
 from schemaxis_server.faults import Fault
 from schemaxis_server.providers.contract import Provider
+from schemaxis_server.providers.problems import Problems
 
 MAX_BINDINGS = 64
 
@@ -56,10 +57,10 @@ async def bind(
                 f"The binding {pointer[:200]!r} is no file option of the document; its file options: {places}.",
                 "/bindings",
             )
+    if unbound := [option for pointer, option in options.items() if pointer not in bindings]:
+        raise _unbound(unbound)
     records = []
     for pointer, option in options.items():
-        if pointer not in bindings:
-            raise _unbound(option)
         resource = await _checked(bindings[pointer], resources)
         if resource.kind not in option.accepts:
             raise Fault(
@@ -109,20 +110,12 @@ async def _checked(resource_id: str, resources: Resources) -> Resource:
     return resource
 
 
-def _unbound(option: FileOption) -> Fault:
-    text = (
-        f"{option.option} takes a bound resource; pass bindings with {option.pointer!r} and its resource id"
-    )
-    return Fault(
-        "INVALID_DOCUMENT",
-        f"{text}.",
-        option.pointer,
-        problems=[
-            {
-                "pointer": option.pointer,
-                "message": text,
-                "expected": f"a {' or '.join(option.accepts)} resource",
-            }
-        ],
-        total=1,
-    )
+def _unbound(options: Iterable[FileOption]) -> Fault:
+    problems = Problems()
+    for option in options:
+        problems.add(
+            option.pointer,
+            f"{option.option} takes a bound resource; pass bindings with {option.pointer!r} and its resource id.",
+            f"a {' or '.join(option.accepts)} resource",
+        )
+    return problems.fault()

@@ -17,11 +17,12 @@ DEFAULT_LIMIT = 12
 _WORD = re.compile(r"[a-z0-9]+")
 _WHOLE, _START, _TYPO = 1.0, 0.85, 0.7
 _TYPO_SIMILARITY = 0.75
-_FILLERS = frozenset(
+_FILLER_LINE = (
     "a an and are as at be build by can create do for from get give has have how i if in into is it its let "
     "like make me must my need of on one onto or our please produce should so some something that the their "
-    "them then there these this to us use using want was we what when where which will with would you".split()
+    "them then there these this to us use using want was we what when where which will with would you"
 )
+_FILLERS = frozenset(_FILLER_LINE.split())
 """Words that say nothing about what is wanted. They count only in a query that has no other."""
 
 _ADVISED_SCOPES = 12
