@@ -151,6 +151,10 @@ async def test_a_host_that_cannot_start_is_a_missing_runtime(
     assert words in pool.stats()["test"].problem
     if "exit status 3" in words:
         assert "libEngine.so.7" in caught.value.record.details["log"]
+    # Where this machine keeps its programs stays in the host's own log.
+    log = caught.value.record.details.get("log", "")
+    assert "Traceback" not in log
+    assert ".py" not in log
 
 
 async def test_an_import_that_hangs_is_ended_by_the_start_limit(tmp_path: Path, job: MakeJob) -> None:

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ _ZYGOTE = Path(__file__).with_name("zygote.py")
 _PACKAGES = Path(__file__).parents[2]
 _PASSED_ON = ("PATH", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "USER", "LOGNAME")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_LOG_TAIL_BYTES = 1500
+_LOG_READ_BYTES = 16 * 1024
+_LOG_TAIL_CHARACTERS = 1500
 _END_SECONDS = 3.0
 
 
@@ -274,8 +275,19 @@ def _describe(code: int) -> str:
 
 
 def _missing(program: HostProgram, what: str, log: Path) -> Fault:
+    """A fault with the last lines of the host's log, its engine's own complaints among them."""
     try:
-        tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").strip()
+        said = log.read_bytes()[-_LOG_READ_BYTES:].decode("utf-8", "replace")
     except OSError:
-        tail = ""
+        said = ""
+    tail = "\n".join(_without_frames(said.splitlines())).strip()[-_LOG_TAIL_CHARACTERS:]
     return Fault("MISSING_RUNTIME", f"The host {program.name} {what}", host=program.name, log=tail)
+
+
+def _without_frames(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without Python's stack frames: they are of no use to a client, and the log has them."""
+    in_frames = False
+    for line in lines:
+        in_frames = line.startswith("Traceback (most recent") or (in_frames and line.startswith(" "))
+        if not in_frames:
+            yield line
