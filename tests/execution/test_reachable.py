@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from schemaxis_server.execution.criteria import evaluate
-from schemaxis_server.execution.reachable import add_unreachable, check_reachable
+from schemaxis_server.execution.reachable import check_reachable
 from schemaxis_server.execution.records import Criterion, CriterionOperator
 from schemaxis_server.faults import Fault
 from schemaxis_server.providers.contract import Quantity
 from schemaxis_server.providers.occt.provider import MANIFEST as OCCT
-from schemaxis_server.providers.problems import Problems
 
 EQUALS, LEAST, MOST, BETWEEN, TRUE = CriterionOperator
 OTHER = replace(
@@ -94,28 +93,16 @@ def test_a_unit_that_never_converts_is_refused(name: str, unit: str, known: str 
     assert refused.value.record.details.get("nearest") == known
 
 
-def problems_of(document: dict[str, Any], *criteria: Criterion, manifest: Any = OCCT) -> list[Any]:
-    problems = Problems()
-    add_unreachable(criteria, manifest, document, problems)
-    return problems.kept
-
-
-def test_a_document_without_the_output_that_a_criterion_names_has_a_problem_there() -> None:
-    good, bad = equals("/outputs/body/volume"), equals("/outputs/bodi/volume")
-    (one,) = problems_of({"output": "body"}, good, bad)
-    assert (one.pointer, one.nearest) == ("/output", "bodi")
-    assert "Criterion 1" in one.message
-    assert "body" in one.message
-    (many,) = problems_of({"outputs": ["body", "lid"]}, good, bad)
-    assert many.pointer == "/outputs"
-    assert not problems_of({"outputs": ["body", "bodi"]}, good, bad)
-    assert not problems_of({"outputs": "which?"}, good, bad), "that is a problem of its own"
-
-
-def test_a_provider_that_does_not_measure_a_criterions_quantity_is_the_versions_problem() -> None:
-    (one,) = problems_of({"output": "b"}, equals("/outputs/b/peaks/0"))
-    assert one.pointer == "/version"
-    assert not problems_of({"output": "b"}, equals("/outputs/b/peaks/0"), manifest=OTHER)
+def test_a_criterion_that_was_not_answered_tells_what_the_result_has() -> None:
+    result = {"outputs": {"body": {"volume": {"value": 1, "unit": "mm^3"}}}}
+    reasons = [
+        report.reason
+        for report in evaluate([equals("/outputs/bodi/volume"), equals("/outputs/body/area")], result)[0]
+    ]
+    assert [reason.partition("; ")[2] for reason in reasons] == [
+        "/outputs has body",
+        "/outputs/body has volume",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ class PlanServiceServicer:
     """
 
     def CreatePlan(self, request, context):
-        """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing; an output that the task's criteria name and the document lacks is one of them.
+        """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

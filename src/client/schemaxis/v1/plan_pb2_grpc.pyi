@@ -34,7 +34,7 @@ class PlanServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> PlanServiceAsyncStub: ...
     CreatePlan: _grpc.UnaryUnaryMultiCallable[_plan_pb2.CreatePlanRequest, _plan_pb2.CreatePlanResponse]
-    """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing; an output that the task's criteria name and the document lacks is one of them."""
+    """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing."""
     GetPlan: _grpc.UnaryUnaryMultiCallable[_plan_pb2.GetPlanRequest, _plan_pb2.GetPlanResponse]
     """One plan in short; observe it for its document."""
     ListPlans: _grpc.UnaryUnaryMultiCallable[_plan_pb2.ListPlansRequest, _plan_pb2.ListPlansResponse]
@@ -46,7 +46,7 @@ class PlanServiceAsyncStub(PlanServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreatePlan: _aio.UnaryUnaryMultiCallable[_plan_pb2.CreatePlanRequest, _plan_pb2.CreatePlanResponse]  # type: ignore[assignment]
-    """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing; an output that the task's criteria name and the document lacks is one of them."""
+    """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing."""
     GetPlan: _aio.UnaryUnaryMultiCallable[_plan_pb2.GetPlanRequest, _plan_pb2.GetPlanResponse]  # type: ignore[assignment]
     """One plan in short; observe it for its document."""
     ListPlans: _aio.UnaryUnaryMultiCallable[_plan_pb2.ListPlansRequest, _plan_pb2.ListPlansResponse]  # type: ignore[assignment]
@@ -61,7 +61,7 @@ class PlanServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _plan_pb2.CreatePlanRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_plan_pb2.CreatePlanResponse, _abc.Awaitable[_plan_pb2.CreatePlanResponse]]:
-        """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing; an output that the task's criteria name and the document lacks is one of them."""
+        """Validates an authored document, resolves it and captures it as the task's current plan; the task's revision moves on by one. A document with problems is refused with all of them and changes nothing."""
 
     @_abc_1.abstractmethod
     def GetPlan(

@@ -17,6 +17,7 @@ from schemaxis_server.execution.units import factor_between, unit_of
 from schemaxis_server.faults import Fault
 
 DEFAULT_RELATIVE_TOLERANCE = 1e-9
+_NAMES_SHOWN = 20
 
 _MAX = sys.float_info.max
 _WITH_NUMBER = frozenset({CriterionOperator.AT_LEAST, CriterionOperator.AT_MOST})
@@ -76,7 +77,9 @@ def _evaluate(criterion: Criterion, result: Any) -> CriterionReport:
     try:
         observed, unit = _observed(result, criterion.pointer)
     except KeyError:
-        return CriterionReport(criterion=criterion, met=None, reason="the result has nothing at this pointer")
+        return CriterionReport(
+            criterion=criterion, met=None, reason=_nothing_there(criterion.pointer, result)
+        )
     factor = 1.0
     if criterion.unit is not None:
         converted = factor_between(unit, criterion.unit) if unit else None
@@ -101,6 +104,21 @@ def _observed(result: Any, pointer: str) -> tuple[Any, str | None]:
             unit = _text(around.get("unit")) or unit
         around = resolve(around, join("", token))
     return value, unit
+
+
+def _nothing_there(pointer: str, result: Any) -> str:
+    """Where the pointer leaves the result, and what there is instead."""
+    place = ""
+    for token in tokens(pointer):
+        try:
+            resolve(result, join(place, token))
+        except KeyError:
+            break
+        place = join(place, token)
+    found = resolve(result, place)
+    names = [str(name)[:64] for name in found][:_NAMES_SHOWN] if isinstance(found, dict) else []
+    there = f"; {place or 'its root'} has {', '.join(names)}" if names else ""
+    return f"the result has nothing at this pointer{there}"
 
 
 def _text(unit: Any) -> str | None:

@@ -16,7 +16,6 @@ from schemaxis_server.execution.bindings import bind
 from schemaxis_server.execution.engines import Engines
 from schemaxis_server.execution.idempotency import digest_of, made_before, once
 from schemaxis_server.execution.ledger import PLAN_SHELF, TASK_SHELF, Page
-from schemaxis_server.execution.reachable import add_unreachable
 from schemaxis_server.execution.records import (
     Binding,
     Plan,
@@ -212,7 +211,7 @@ class Plans:
             raise self._without_provider(task, document)
         _check_scope(task, provider)
         self._engines.require(provider)
-        resolved = _planned(provider, document, task, problems)
+        resolved = _planned(provider, document, problems)
         if resolved is None:
             raise problems.fault()
         return provider, resolved
@@ -242,14 +241,12 @@ class Plans:
             names=by_version,
         )
         if meant is not None:
-            _planned(meant, {**document, "version": meant.manifest.version}, task, problems)
+            _planned(meant, {**document, "version": meant.manifest.version}, problems)
         return problems.fault()
 
 
-def _planned(
-    provider: Provider, document: dict[str, Any], task: Task, problems: Problems
-) -> ResolvedDocument | None:
-    """The document resolved, or None with the provider's and the criteria's problems added."""
+def _planned(provider: Provider, document: dict[str, Any], problems: Problems) -> ResolvedDocument | None:
+    """The document resolved, or None with the provider's problems added."""
     resolved = None
     before = problems.total
     try:
@@ -258,7 +255,6 @@ def _planned(
         if fault.code != "INVALID_DOCUMENT":
             raise
         _take(fault, problems)
-    add_unreachable(task.criteria, provider.manifest, document, problems)
     return resolved if problems.total == before else None
 
 

@@ -1,14 +1,14 @@
-"""Which criteria can ever be judged: what a result may hold, as far as manifests and documents say.
+"""Which criteria can ever be judged: what a result may hold, as far as manifests say.
 
 A criterion that no result can answer leaves the goal unknown for good, so it is told when the task
-is made, as far as the allowed providers' manifests show it, and when a document is planned, whose
-outputs are known. Only what is certain is refused. A quantity without a unit may be a structure of
-any depth, and a provider that lists no quantity may measure anything.
+is made. Only what is certain is refused: a quantity without a unit may be a structure of any depth,
+a provider that lists no quantity may measure anything, and a document whose outputs are others may
+be a step on the way to the one that counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from schemaxis_server.execution.records import Criterion, CriterionOperator
 from schemaxis_server.execution.units import factor_between
 from schemaxis_server.faults import Fault
 from schemaxis_server.providers.contract import Manifest
-from schemaxis_server.providers.problems import Problems, nearest
+from schemaxis_server.providers.problems import nearest
 
 FORM = "/outputs/<id>/<quantity>"
 """The pointer of a quantity; what it measures stands at ``value`` below, its unit at ``unit``."""
@@ -43,41 +43,6 @@ def check_reachable(criteria: Iterable[Criterion], manifests: Sequence[Manifest]
         if found is not None:
             details: dict[str, Any] = {"nearest": found.nearest} if found.nearest else {}
             raise Fault("INVALID_REQUEST", found.message, f"/criteria/{index}/{found.field}", **details)
-
-
-def add_unreachable(
-    criteria: Iterable[Criterion], manifest: Manifest, document: Mapping[str, Any], problems: Problems
-) -> None:
-    """Add a problem for each criterion of the task that no result of this document can answer.
-
-    The criteria are fixed with the task, so what is to be changed is the document.
-    """
-    outputs = _outputs(document)
-    for index, criterion in enumerate(criteria):
-        path = tokens(criterion.pointer)
-        if outputs and len(path) > 1 and path[0] == "outputs" and path[1] not in outputs:
-            problems.add(
-                "/outputs" if "outputs" in document else "/output",
-                f"Criterion {index} of the task is held against {_shown(criterion.pointer)}, and the document's "
-                f"outputs are {_listed(outputs)}; a result without that output leaves the goal unknown.",
-                f"an output with the id {_shown(path[1])}",
-                given=path[1],
-                names=[path[1]],
-            )
-        else:
-            found = _unreachable(criterion, (manifest,))
-            if found is not None:
-                problems.add(
-                    "/version",
-                    f"Criterion {index} of the task cannot be judged on a result of {manifest.name}. {found.message}",
-                    "the version of a provider that measures what the task's criteria name",
-                )
-
-
-def _outputs(document: Mapping[str, Any]) -> list[str]:
-    """The ids of a document's outputs, none if they are not written as they should be."""
-    given = document.get("outputs", [document.get("output")])
-    return given if isinstance(given, list) and all(isinstance(name, str) for name in given) else []
 
 
 def _unreachable(criterion: Criterion, manifests: Sequence[Manifest]) -> Unreachable | None:
