@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from schemaxis_server.providers.geometry import checks
 
 from providers.drafting import box, document, node
 from providers.hosts import Bench, Produced, failures, is_verified
@@ -96,6 +98,54 @@ def test_right_result_with_the_file_of_another_job(
     other = longer[kind].path(f"geometry/{suffix}")
     caught = failures(occt.verify(honest[kind], files={name: other}))
     assert [one.split()[0] for one in caught] == [suffix.upper()]
+
+
+def test_every_check_expects_what_should_be_and_observes_what_is_on_trial(
+    occt: Bench, honest: Mapping[str, Produced], longer: Mapping[str, Produced]
+) -> None:
+    for kind in _KINDS:
+        truth, lie = honest[kind].quantity("volume"), honest[kind].quantity("volume") * 1.01
+        outputs = copy.deepcopy(honest[kind].result["outputs"])
+        name, entry = next(iter(outputs.items()))
+        entry["volume"]["value"] = lie
+        for one in occt.verify(honest[kind], outputs=outputs)["checks"]:
+            if one["name"].split()[0] in ("STEP", "BREP", "STL"):
+                # The result is what the file should hold.
+                assert one["expected"]["volume"] == lie, one
+                assert one["observed"]["volume"] == pytest.approx(truth, rel=5e-3), one
+            elif not one["name"].startswith("form"):
+                assert one["expected"]["volume"] == pytest.approx(truth, rel=1e-5), one
+                assert one["observed"]["volume"] == lie, one
+        other = {f"{name}.{suffix}": longer[kind].path(f"geometry/{suffix}") for suffix in ("step", "brep")}
+        wrong = [one for one in occt.verify(honest[kind], files=other)["checks"] if not one["passed"]]
+        assert len(wrong) == 2
+        for one in wrong:
+            assert one["expected"]["volume"] == truth
+            assert one["observed"]["volume"] == pytest.approx(longer[kind].quantity("volume"), rel=1e-9)
+
+
+def test_every_check_says_whether_its_engine_is_independent(
+    occt: Bench, honest: Mapping[str, Produced]
+) -> None:
+    begins = {
+        "closed": checks.INDEPENDENT,
+        "second": checks.INDEPENDENT,
+        "STL": checks.INDEPENDENT,
+        "same": checks.SAME_FAMILY,
+        "STEP": checks.SAME_FAMILY,
+        "BREP": checks.SAME_FAMILY,
+        "form": checks.NO_KERNEL,
+        "published": checks.NO_KERNEL,
+    }
+    seen = set()
+    for kind in _KINDS:
+        produced = honest[kind]
+        for files in ({}, {one["name"]: Path() for one in produced.result["publications"]}):
+            for one in occt.verify(produced, files=files)["checks"]:
+                first = one["name"].split()[0]
+                assert one["scope"].startswith(begins[first] + ": "), one
+                seen.add(first)
+    assert seen == set(begins)
 
 
 def test_flags_and_counts_cannot_be_talked_up(occt: Bench, honest: Mapping[str, Produced]) -> None:

@@ -128,6 +128,11 @@ class Provider(Protocol):
     "tolerance"}], "notCovered": [text], "pictures": [{"name", "file", "kind", "mediaType",
     "operation", "derivedFrom"}], "warnings": [text]}``. It must judge from the document and
     the bytes, never from what the producer claims alone.
+
+    In every check ``expected`` is what should be there: worked out from the document, or, where
+    a file is on trial, the result that other checks hold against the document. ``observed`` is
+    what the thing on trial shows: what the result claims, or what the file holds. ``scope``
+    says first whether the checking engine is independent of the producer's.
     """
 
     @property

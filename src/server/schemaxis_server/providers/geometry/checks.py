@@ -1,4 +1,9 @@
-"""Compares quantities and writes down what was compared: the rows of a verification report."""
+"""Compares quantities and writes down what was compared: the rows of a verification report.
+
+In every row ``expected`` is what should be there: worked out from the document, or, where a file is
+on trial, the result that other rows hold against the document. ``observed`` is what the thing on
+trial shows: what the result claims, or what the file holds.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+INDEPENDENT = "Independent of the producer's kernel family"
+SAME_FAMILY = "By the producer's own kernel family, which would repeat a fault of its own"
+NO_KERNEL = "Form only, without a kernel"
+"""How every scope begins: how far the engine of the check depends on the one that it checks."""
 
 QUANTITIES = ("volume", "area", "boundingBox", "centerOfMass", "solids", "valid")
 
@@ -55,24 +65,25 @@ def check(
     name: str,
     scope: str,
     engine: str,
+    *,
     expected: Mapping[str, Any],
     observed: Mapping[str, Any],
+    quantities: Sequence[str],
     tolerances: Tolerances,
 ) -> dict[str, Any]:
-    """A row: each expected quantity must be observed within its tolerance."""
+    """A row: each of ``quantities`` must be there on both sides, within its tolerance."""
     wrong = [
         quantity
-        for quantity, value in expected.items()
-        if not _agree(value, observed.get(quantity), getattr(tolerances, quantity, 0.0))
+        for quantity in quantities
+        if not _agree(expected.get(quantity), observed.get(quantity), getattr(tolerances, quantity, 0.0))
     ]
-    shown = {quantity: observed.get(quantity) for quantity in expected}
     return {
         "name": name,
         "scope": scope if not wrong else f"{scope} Differs in: {', '.join(wrong)}.",
         "engine": engine,
         "passed": not wrong,
-        "expected": dict(expected),
-        "observed": shown,
+        "expected": {quantity: expected.get(quantity) for quantity in quantities},
+        "observed": {quantity: observed.get(quantity) for quantity in quantities},
         "tolerance": tolerances.words,
     }
 
@@ -90,22 +101,16 @@ def failed(name: str, scope: str, engine: str, expected: str, observed: str) -> 
     }
 
 
-def _agree(expected: Any, observed: Any, tolerance: float) -> bool:
-    """Whether all numbers agree. Flags and counts must be equal; NaN agrees with nothing."""
-    if isinstance(expected, bool) or isinstance(observed, bool):
-        return expected is observed
-    if isinstance(expected, int | float):
-        if not isinstance(observed, int | float) or not math.isfinite(observed):
-            return False
-        return abs(expected - observed) <= tolerance
-    if isinstance(expected, Mapping):
-        return isinstance(observed, Mapping) and all(
-            _agree(value, observed.get(name), tolerance) for name, value in expected.items()
+def _agree(one: Any, other: Any, tolerance: float) -> bool:
+    """Whether all numbers agree. Flags and counts must be equal; NaN and what is missing agree with nothing."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isfinite(one) and math.isfinite(other) and abs(one - other) <= tolerance
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_agree(one[name], other[name], tolerance) for name in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(
+            _agree(a, b, tolerance) for a, b in zip(one, other, strict=True)
         )
-    if isinstance(expected, Sequence) and not isinstance(expected, str):
-        return (
-            isinstance(observed, Sequence)
-            and len(observed) == len(expected)
-            and all(_agree(a, b, tolerance) for a, b in zip(expected, observed, strict=True))
-        )
-    return bool(expected == observed)
+    return False

@@ -1,7 +1,7 @@
 """Checks of a geometry result that need no CAD kernel of the producer's kind.
 
-Closed forms, the second kernel, and the STL integrated as a mesh. Every expected value here comes
-from the document or from published bytes, never from the result under test.
+Closed forms and the second kernel hold the result against the document; the integral of the STL as
+a mesh holds that file against the result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schemaxis_server.providers.geometry import closed_form, mesh, second_kernel
-from schemaxis_server.providers.geometry.checks import Tolerances, check, failed, reach
+from schemaxis_server.providers.geometry.checks import INDEPENDENT, Tolerances, check, failed, reach
 
 EXACT = 1e-9
 _SINGLE = 2.0**-22
@@ -29,32 +29,48 @@ Check = dict[str, Any]
 Floats = Sequence[float]
 
 
-def closed_form_check(form: closed_form.Form, observed: Mapping[str, Any], output: str) -> Check:
+def closed_form_check(form: closed_form.Form, claims: Mapping[str, Any], output: str) -> Check:
     """The result against formulas."""
     expected = closed_form.quantities(form)
-    scope = "Formulas for the whole document: volume, area, bounds, centre and number of solids."
-    name = f"closed form of {output}"
-    return check(name, scope, "schemaxis formulas", expected, observed, Tolerances.relative(expected, EXACT))
+    scope = (
+        f"{INDEPENDENT}: formulas for the whole document give the result's volume, area, bounds, centre and "
+        "number of solids."
+    )
+    return check(
+        f"closed form of {output}",
+        scope,
+        "schemaxis formulas",
+        expected=expected,
+        observed=claims,
+        quantities=tuple(expected),
+        tolerances=Tolerances.relative(expected, EXACT),
+    )
 
 
-def second_kernel_check(document: Mapping[str, Any], observed: Mapping[str, Any], output: str) -> Check:
+def second_kernel_check(document: Mapping[str, Any], claims: Mapping[str, Any], output: str) -> Check:
     """The result against the same document rebuilt by manifold3d."""
     name = f"second kernel of {output}"
     engine = f"manifold3d {version('manifold3d')}"
     try:
         rebuilt = second_kernel.rebuild(document, output)
     except second_kernel.CannotRebuildError as reason:
-        scope = "The document rebuilt by another kernel."
+        scope = f"{INDEPENDENT}: the document rebuilt by another kernel."
         return failed(name, scope, engine, "a closed solid", str(reason))
     expected = rebuilt.quantities
     if rebuilt.uncertainty is None:
-        scope = "The document rebuilt by another kernel, which holds its flat faces exactly."
-        return check(name, scope, engine, expected, observed, Tolerances.relative(expected, EXACT))
-    scope = (
-        f"The document rebuilt by another kernel with {rebuilt.resolution // 2} and {rebuilt.resolution} "
-        "facets to a turn and extrapolated."
+        how, tolerances = "which holds its flat faces exactly", Tolerances.relative(expected, EXACT)
+    else:
+        how = f"with {rebuilt.resolution // 2} and {rebuilt.resolution} facets to a turn and extrapolated"
+        tolerances = _facet_tolerances(rebuilt)
+    return check(
+        name,
+        f"{INDEPENDENT}: the document rebuilt by another kernel, {how}.",
+        engine,
+        expected=expected,
+        observed=claims,
+        quantities=tuple(expected),
+        tolerances=tolerances,
     )
-    return check(name, scope, engine, expected, observed, _facet_tolerances(rebuilt))
 
 
 def _facet_tolerances(rebuilt: second_kernel.Rebuilt) -> Tolerances:
@@ -77,7 +93,7 @@ def _facet_tolerances(rebuilt: second_kernel.Rebuilt) -> Tolerances:
 
 def stl_check(
     path: Path,
-    observed: Mapping[str, Any],
+    claims: Mapping[str, Any],
     output: str,
     *,
     flat: bool,
@@ -91,7 +107,10 @@ def stl_check(
     """
     name = f"STL of {output}"
     engine = f"schemaxis mesh integration, numpy {version('numpy')}"
-    scope = "The published triangles: closed, consistently oriented, their volume and bounds the result's."
+    scope = (
+        f"{INDEPENDENT}: the published triangles are closed and consistently oriented, and integrate to the "
+        "result's volume and bounds."
+    )
     try:
         surface = mesh.read_stl(path)
     except (OSError, ValueError) as reason:
@@ -110,5 +129,13 @@ def stl_check(
         centerOfMass=0.0,
         words=f"bounds within {2 * deflection:.2g} mm, volume within area times half of that",
     )
-    expected = {"volume": found["volume"], "boundingBox": found["boundingBox"]}
-    return check(name, scope, engine, expected, observed, tolerances), surface
+    row = check(
+        name,
+        scope,
+        engine,
+        expected=claims,
+        observed=found,
+        quantities=("volume", "boundingBox"),
+        tolerances=tolerances,
+    )
+    return row, surface

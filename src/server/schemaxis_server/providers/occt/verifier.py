@@ -13,9 +13,18 @@ from typing import Any
 
 from schemaxis_server.native.hostkit import Kit, UnsupportedInput
 from schemaxis_server.providers.geometry import closed_form, picture, second_kernel, verification
-from schemaxis_server.providers.geometry.checks import Tolerances, check, failed, plain
+from schemaxis_server.providers.geometry.checks import (
+    INDEPENDENT,
+    NO_KERNEL,
+    QUANTITIES,
+    SAME_FAMILY,
+    Tolerances,
+    check,
+    failed,
+    plain,
+)
 from schemaxis_server.providers.geometry.mesh import Mesh
-from schemaxis_server.providers.geometry.vocabulary import QUANTITIES
+from schemaxis_server.providers.geometry.vocabulary import QUANTITIES as RESULT
 from schemaxis_server.providers.occt import exchange, host, measure
 from schemaxis_server.providers.occt.failures import KERNEL_FAILURES
 from schemaxis_server.providers.occt.topology import Shape
@@ -71,24 +80,24 @@ class _Report:
 
     def judge(self, output: str, form: closed_form.Form | None) -> None:
         """All checks of one output."""
-        claimed = self.results.get(output)
-        result = claimed if isinstance(claimed, Mapping) else {}
-        observed = plain(result)
+        reported = self.results.get(output)
+        result = reported if isinstance(reported, Mapping) else {}
+        claims = plain(result)
         needed = second_kernel.ancestry(self.document, output)
         operations = {node["filter"] for node in needed.values()}
         lone = sorted(operations & second_kernel.UNSUPPORTED)
         flat = second_kernel.is_flat(needed) and not operations & {"fillet", "importSTEP"}
         self.checks.append(_form_check(result, output))
         if form is not None:
-            self.checks.append(verification.closed_form_check(form, observed, output))
+            self.checks.append(verification.closed_form_check(form, claims, output))
         if not lone:
-            self.checks.append(verification.second_kernel_check(self.document, observed, output))
+            self.checks.append(verification.second_kernel_check(self.document, claims, output))
         if form is None and (lone or not flat):
-            self.checks.append(self._same_kernel_check(observed, output))
+            self.checks.append(self._same_kernel_check(claims, output))
             self.not_covered += _weaknesses(needed, output, lone)
         for kind, read in (("geometry/step", exchange.read_step), ("geometry/brep", exchange.read_brep)):
-            self.checks.append(self._read_again(kind, read, observed, output))
-        surface = self._stl(observed, output, flat)
+            self.checks.append(self._read_again(kind, read, claims, output))
+        surface = self._stl(claims, output, flat)
         self.not_covered.append(
             f"{output}: validity (a shape free of self-intersections) is the kernel's own judgement, asked "
             "again in a fresh process."
@@ -101,17 +110,15 @@ class _Report:
         wanted = {(output, kind) for output in self.document["outputs"] for kind in _KINDS}
         if set(self.published) != wanted or self.count != len(wanted):
             found = ", ".join(f"{kind} of {output}" for output, kind in sorted(self.published)) or "nothing"
-            scope = "STEP, BREP and STL of each output and nothing else."
+            scope = f"{NO_KERNEL}: STEP, BREP and STL of each output and nothing else."
             row = failed(
                 "published files", scope, "schemaxis", f"{len(wanted)} files", f"{self.count}: {found}"
             )
             self.checks.append(row)
 
-    def _same_kernel_check(self, observed: Mapping[str, Any], output: str) -> Check:
+    def _same_kernel_check(self, claims: Mapping[str, Any], output: str) -> Check:
         name = f"same kernel family, {output} rebuilt"
-        scope = "The document built again in a fresh process by the same kernel family: a weak check, "
-        "which would "
-        scope += "repeat a fault of the kernel."
+        scope = f"{SAME_FAMILY}: the document built again in a fresh process, a weak check."
         if self.rebuilt is None:
             try:
                 self.rebuilt = host.build_all(self.document, self.bindings, lambda *_: None)
@@ -120,37 +127,52 @@ class _Report:
         if isinstance(self.rebuilt, str):
             return failed(name, scope, self.engine, "a shape", self.rebuilt)
         expected = plain(measure.measure(self.rebuilt[output]))
-        tolerances = Tolerances.relative(expected, verification.EXACT)
-        return check(name, scope, self.engine, expected, observed, tolerances)
+        return check(
+            name,
+            scope,
+            self.engine,
+            expected=expected,
+            observed=claims,
+            quantities=QUANTITIES,
+            tolerances=Tolerances.relative(expected, verification.EXACT),
+        )
 
-    def _read_again(self, kind: str, read: Any, observed: Mapping[str, Any], output: str) -> Check:
+    def _read_again(self, kind: str, read: Any, claims: Mapping[str, Any], output: str) -> Check:
         suffix = kind.rsplit("/", 1)[1].upper()
         name = f"{suffix} of {output}"
-        scope = f"The published {suffix} read in a fresh process and measured."
+        scope = (
+            f"{SAME_FAMILY}: the published {suffix} read in a fresh process measures what the result says."
+        )
         path = self.published.get((output, kind))
         if path is None:
             return failed(name, scope, self.engine, f"a {suffix} file", "none published")
         try:
             shape = read(path)
-            expected = {} if shape is None else plain(measure.measure(shape))
+            found = {} if shape is None else plain(measure.measure(shape))
         except _UNREADABLE as reason:
             return failed(name, scope, self.engine, "a readable file", str(reason)[:200])
         if shape is None:
             return failed(name, scope, self.engine, "a readable file", "the reader found no shape in it")
         free = kind == "geometry/step" and measure.has_free_edges(shape)
-        tolerances = Tolerances.relative(expected, _FREE_EDGES if free else verification.EXACT)
-        return check(name, scope, self.engine, expected, observed, tolerances)
+        return check(
+            name,
+            scope,
+            self.engine,
+            expected=claims,
+            observed=found,
+            quantities=QUANTITIES,
+            tolerances=Tolerances.relative(found, _FREE_EDGES if free else verification.EXACT),
+        )
 
-    def _stl(self, observed: Mapping[str, Any], output: str, flat: bool) -> Mesh | None:
+    def _stl(self, claims: Mapping[str, Any], output: str, flat: bool) -> Mesh | None:
         path = self.published.get((output, "geometry/stl"))
         if path is None:
-            row = failed(
-                f"STL of {output}", "The published triangles.", "schemaxis", "an STL file", "none published"
-            )
+            scope = f"{INDEPENDENT}: the published triangles."
+            row = failed(f"STL of {output}", scope, "schemaxis", "an STL file", "none published")
             self.checks.append(row)
             return None
         row, surface = verification.stl_check(
-            path, observed, output, flat=flat, deflection_of=exchange.mesh_deflection
+            path, claims, output, flat=flat, deflection_of=exchange.mesh_deflection
         )
         self.checks.append(row)
         if not flat:
@@ -184,14 +206,14 @@ class _Report:
 
 def _form_check(result: Mapping[str, Any], output: str) -> Check:
     """Every quantity is there with its unit, and the extents are those of the corners."""
-    wanted = {one.name: one.unit for one in QUANTITIES}
+    wanted = {one.name: one.unit for one in RESULT}
     found = {
         name: entry.get("unit") if isinstance(entry, Mapping) else None for name, entry in result.items()
     }
     consistent = found == wanted and _extents_fit(result["boundingBox"].get("value"))
     return {
         "name": f"form of the result of {output}",
-        "scope": "Each quantity with its unit; the box's size is the difference of its corners.",
+        "scope": f"{NO_KERNEL}: each quantity with its unit; the box's size is the difference of its corners.",
         "engine": "schemaxis",
         "passed": consistent,
         "expected": wanted,
