@@ -202,6 +202,37 @@ def test_known_parts_measure_right(name: str, occt: Bench) -> None:
     assert is_verified(report), failures(report)
 
 
+_TURNED = node("r", "rotate", "b", axis="z", angle=90)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "at_zero"),
+    [
+        ([box("b", 20, 10, 5), _TURNED], {("max", 0)}),
+        ([node("b", "sphere", radius=3), node("r", "rotate", "b", axis=[1, 2, 3], angle=77)], set()),
+        ([node("b", "cylinder", radius=3, height=7), _TURNED], {("min", 2)}),
+        ([box("b", 0.02, 0.01, 0.01), _TURNED], {("max", 0)}),
+        ([node("b", "torus", radius1=9000, radius2=2), _TURNED], set()),
+    ],
+)
+def test_rounding_is_no_coordinate(nodes: list[dict[str, Any]], at_zero: set[Any], occt: Bench) -> None:
+    produced = occt.produce(document(*nodes))
+    bounds, center = produced.quantity("boundingBox"), produced.quantity("centerOfMass")
+    values = {(corner, axis): bounds[corner][axis] for corner in ("min", "max") for axis in range(3)}
+    for place in at_zero:
+        assert values[place] == 0
+    reach = max(map(abs, values.values()))
+    assert not [value for value in [*values.values(), *center] if 0 < abs(value) < 1e-11 * reach]
+    assert bounds["size"] == [high - low for low, high in zip(bounds["min"], bounds["max"], strict=True)]
+    report = occt.verify(produced)
+    assert is_verified(report), failures(report)
+
+
+def test_a_small_coordinate_that_was_meant_is_kept(occt: Bench) -> None:
+    produced = occt.produce(document(box("b", 20, 10, 5), node("m", "translate", "b", offset=[1e-9, 0, 0])))
+    assert produced.quantity("boundingBox")["min"][0] == pytest.approx(1e-9)
+
+
 def test_separate_solids_are_counted(occt: Bench) -> None:
     nodes, *_ = _KNOWN["union of separate solids"]
     assert occt.produce(document(*nodes)).quantity("solids") == 2
