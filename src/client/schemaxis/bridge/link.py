@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import grpc
 from google.protobuf.message import Message
 
 from schemaxis._channel import options, target
+from schemaxis.aio.awaiting import in_thread
 from schemaxis.bridge.faults import local_fault
 from schemaxis.bridge.methods import Method
-from schemaxis.errors import SchemaxisError
-from schemaxis.process import STOP_SECONDS, Served
+from schemaxis.errors import SchemaxisError, ServerNotRunning
+from schemaxis.process import Served
 
 # How long a connection that broke may take to come back by itself.
 _RECONNECT_SECONDS = 1.0
+# How long a server that listens may take to accept a connection.
+_ACCEPT_SECONDS = 10.0
 
 Starter = Callable[[], Served]
 
@@ -29,6 +33,7 @@ class Link:
         self._start = start
         self._served: Served | None = None
         self._channel: grpc.aio.Channel | None = None
+        self._opening: asyncio.Task[None] | None = None
 
     @property
     def owned(self) -> bool:
@@ -42,40 +47,60 @@ class Link:
         return self._channel
 
     async def open(self) -> None:
-        """Attach or start. Raises a :class:`SchemaxisError` that says what to do."""
-        served = await asyncio.to_thread(self._start)
-        if self._channel is not None:
-            await self._channel.close()
-        self._served = served
-        self._channel = grpc.aio.insecure_channel(target(served.socket), options=options())
-        await self._connected(STOP_SECONDS)
+        """Attach or start, unless the link is open. Raises a :class:`SchemaxisError` that says what to do.
+
+        However many open it at once, one of them attaches or starts; who is cancelled leaves the others
+        what was begun.
+        """
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._open())
+        await asyncio.shield(self._opening)
 
     async def ready(self) -> None:
         """Return when calls can be made, so that they leave in the order in which they are made.
 
         A server that is gone is waited for, or started again. Raises ``SHUTTING_DOWN``.
         """
-        assert self._channel is not None
-        if self._channel.get_state(try_to_connect=True) is grpc.ChannelConnectivity.READY:
-            return
-        if await self._connected(_RECONNECT_SECONDS):
+        if self._is_ready() or await self._connected(_RECONNECT_SECONDS):
             return
         try:
-            await self._reopen()
+            await self.open()
         except SchemaxisError as error:
             raise local_fault("SHUTTING_DOWN", f"The service is not reachable: {error.message}") from error
 
-    async def _reopen(self) -> None:
-        if self._served is not None and self._served.owned is not None:
-            await asyncio.to_thread(self._served.stop)
-            self._served = None
-        await self.open()
+    async def _open(self) -> None:
+        if self._channel is not None and self._is_ready():
+            return
+        # A server of ours that runs is slow, not gone: beside it another one could only be attached to it.
+        if self._served is None or self._served.owned is None or not self._served.owned.running:
+            await self._serve()
+        if not await self._connected(_ACCEPT_SECONDS):
+            assert self._served is not None
+            raise ServerNotRunning(f"The server at {self._served.socket} accepts no connection: start it again.")
+
+    async def _serve(self) -> None:
+        before: Path | None = None
+        if self._served is not None:
+            before = self._served.socket
+            await in_thread(self._served.stop)
+        self._served = await in_thread(self._start)
+        if self._served.socket == before:
+            # The channel reconnects by itself, and to close it would end the calls that others make on it.
+            return
+        left, self._channel = (
+            self._channel,
+            grpc.aio.insecure_channel(target(self._served.socket), options=options()),
+        )
+        if left is not None:
+            await left.close()
+
+    def _is_ready(self) -> bool:
+        return self.channel.get_state(try_to_connect=True) is grpc.ChannelConnectivity.READY
 
     async def _connected(self, seconds: float) -> bool:
-        assert self._channel is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._channel.channel_ready()
+                await self.channel.channel_ready()
                 return True
         return False
 
@@ -97,10 +122,13 @@ class Link:
 
     async def close(self) -> None:
         """Close the channel and, where the bridge started the server, let it drain and end."""
+        if self._opening is not None:
+            # A start cannot be called back, and its server is to be stopped with the rest.
+            await asyncio.wait([self._opening])
         if self._channel is not None:
             await self._channel.close()
         if self._served is not None:
-            await asyncio.to_thread(self._served.stop)
+            await in_thread(self._served.stop)
 
 
 def _serialize(message: Message) -> bytes:
