@@ -194,6 +194,18 @@ async def test_closing_while_a_host_starts_leaves_nothing(tmp_path: Path) -> Non
     starting = asyncio.create_task(pool.warm(program("echo", "native.hanging_engine")))
     await until(lambda: bool(list((tmp_path / "other").glob("process-*"))))
     await pool.close()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(Fault, match="SHUTTING_DOWN"):
         await starting
     assert not list((tmp_path / "other").glob("process-*"))
+
+
+async def test_a_host_that_is_replaced_while_it_starts_is_told_to_all_who_wait(
+    pool: HostPool, job: MakeJob
+) -> None:
+    first = job(program("echo")).begin(pool)
+    await until(lambda: "test" in pool.stats() and pool.stats()["test"].state == "starting")
+    second = job(replace(program("echo"), environment={"A": "1"})).begin(pool)
+    with pytest.raises(Fault) as caught:
+        await first
+    assert caught.value.code == "MISSING_RUNTIME"
+    assert (await second).exit_code == 0

@@ -63,22 +63,26 @@ def test_a_record_condemns_with_all_descendants(tmp_path: Path, started: list[St
     assert eventually(lambda: len(living(token)) >= 2)
     process = procfs.look(parent.pid)
     assert process is not None
-    records.write(tmp_path, "engine", process)
-    swept = sweep(tmp_path, "ws-unused")
+    records.write(tmp_path, "engine", "ws-1", process)
+    swept = sweep(tmp_path, "ws-1")
     assert living(token) == []
     assert sorted(ended.evidence for ended in swept.ended)[-1] == "record"
     assert {ended.evidence for ended in swept.ended} == {"descent", "record"}
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("change", [{"started": 1}, {"boot": "another"}], ids=["reused pid", "another boot"])
+@pytest.mark.parametrize(
+    "change",
+    [{"started": 1}, {"boot": "another"}, {"marker": "the original's"}],
+    ids=["reused pid", "another boot", "a copied workspace"],
+)
 def test_a_record_of_another_process_condemns_nobody(
     tmp_path: Path, started: list[Start], change: dict[str, object]
 ) -> None:
     process = sleeper(started, fresh_token())
-    path = records.write(tmp_path, "engine", process)
+    path = records.write(tmp_path, "engine", "ws-1", process)
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    assert sweep(tmp_path, "ws-unused").ended == ()
+    assert sweep(tmp_path, "ws-1").ended == ()
     assert started[0].poll() is None
     assert not path.exists()
 
@@ -86,7 +90,7 @@ def test_a_record_of_another_process_condemns_nobody(
 @pytest.mark.parametrize("content", [b"", b"\0" * 64, b"{", b"[]", b'{"pid": "x"}'])
 def test_a_damaged_record_is_passed_over(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "process-1.json").write_bytes(content)
-    assert sweep(tmp_path, "ws-unused").ended == ()
+    assert sweep(tmp_path, "ws-1").ended == ()
 
 
 def test_the_caller_and_its_ancestors_are_spared(tmp_path: Path) -> None:

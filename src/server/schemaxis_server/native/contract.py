@@ -22,6 +22,14 @@ class HostProgram:
     ``function(request, kit) -> result`` with plain JSON values. ``preload`` are the modules
     that a warm process has already imported before a job arrives. ``python`` is the
     interpreter (empty for the daemon's own); ``environment`` is added to the allow-list.
+
+    Two ways to keep an engine warm that is a program of its own. ``ahead`` is
+    ``package.module:function``: it is called, as ``function()``, in each worker while that waits
+    for its job, and what it returns is the entry's ``kit.ahead``; so an engine is started before
+    it is needed, used by one job, and ends with it. Or a preloaded module starts the engine as a
+    child of the warm process, for many jobs one after another: ``jobs_per_host`` is then how many
+    it serves before all of it is replaced, which also happens at once after a run that did not
+    end well, and when the engine dies. 0 means that nothing of the engine outlives a job.
     """
 
     name: str
@@ -29,6 +37,8 @@ class HostProgram:
     preload: tuple[str, ...] = ()
     python: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    ahead: str = ""
+    jobs_per_host: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import Any
 from schemaxis_server.faults import Fault
 from schemaxis_server.native import channel, procfs, records
 from schemaxis_server.native.contract import HostProgram
+from schemaxis_server.store.files import storage_error
 
 _ZYGOTE = Path(__file__).with_name("zygote.py")
 _PACKAGES = Path(__file__).parents[2]
@@ -37,7 +38,7 @@ class Settings:
     """What all hosts of a pool share.
 
     ``directory`` is the runtime directory: records, host logs, and the hosts' working
-    directory. ``marker`` names the workspace in every host's environment. ``namespaces`` False
+    directory. ``marker`` names the workspace and its place in every host's environment. ``namespaces`` False
     leaves PID namespaces unused.
     """
 
@@ -90,6 +91,7 @@ class Host:
         """Done once the process has ended and was reaped; the result is its exit code."""
         self.on_problem: Callable[[str], None] = lambda message: None
         self.began = time.monotonic()
+        self.served = 0
         self._loop = asyncio.get_running_loop()
         self._process = process
         self._control: socket.socket | None = control
@@ -138,10 +140,14 @@ class Host:
 
     @classmethod
     def _spawn(cls, program: HostProgram, settings: Settings, log: Path) -> Host:
+        try:
+            stderr = open(log, "wb")  # noqa: SIM115
+        except OSError as problem:
+            raise storage_error(problem, log) from problem
         control, far = channel.channel()
         command = [program.python or sys.executable, "-s", str(_ZYGOTE), str(far.fileno()), program.name]
         try:
-            with far, open(log, "wb") as stderr:
+            with far, stderr:
                 process = subprocess.Popen(  # noqa: S603, RUF100
                     command,
                     stdin=subprocess.DEVNULL,
@@ -164,12 +170,13 @@ class Host:
     def _configure(self, preload: Sequence[str], settings: Settings) -> None:
         process = procfs.look(self.pid)
         if process is not None:
-            self._record = records.write(settings.directory, self.program.name, process)
+            self._record = records.write(settings.directory, self.program.name, settings.marker, process)
         own = not self.program.python
         message = {
             "paths": [os.path.abspath(path) for path in sys.path] if own else [str(_PACKAGES)],
             "replace_paths": own,
             "preload": list(preload),
+            "ahead": self.program.ahead,
             "namespaces": settings.namespaces,
         }
         if self._control is not None:

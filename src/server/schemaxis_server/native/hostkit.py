@@ -10,6 +10,7 @@ import json
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 _OPERATION_CHARACTERS = 256
 
@@ -31,10 +32,12 @@ class Kit:
     """The host's side of one run.
 
     ``directory`` is the run's directory. ``report`` is the descriptor that progress is
-    written to; without one (a host called in a plain process) progress is dropped.
+    written to; without one (a host called in a plain process) progress is dropped. ``ahead`` is
+    what the program's ``ahead`` returned in this worker, None if it has none.
     """
 
-    def __init__(self, directory: Path, report: int | None = None) -> None:
+    def __init__(self, directory: Path, report: int | None = None, ahead: Any = None) -> None:
+        self.ahead = ahead
         self._directory = directory
         self._report = report
 

@@ -18,7 +18,6 @@ import select
 import signal
 import socket
 import time
-import traceback
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, NoReturn
@@ -39,12 +38,13 @@ class _Stage(Enum):
     KILLING = 3
 
 
-def launch(lifeline: socket.socket, keep: Iterable[int], namespaces: bool) -> NoReturn:
+def launch(lifeline: socket.socket, keep: Iterable[int], ahead: str, namespaces: bool) -> NoReturn:
     """Become the init of the next job; runs in a fresh child of the zygote.
 
     ``lifeline`` leads to the zygote, and closes with it. ``keep`` are descriptors that the
-    preloaded engine has open. With ``namespaces`` the caller must reap the child at once and
-    then send ``adopted``; a child that was refused its namespace exits with NO_NAMESPACE.
+    preloaded engine has open, ``ahead`` is what the worker calls while it waits. With
+    ``namespaces`` the caller must reap the child at once and then send ``adopted``; a child that
+    was refused its namespace exits with NO_NAMESPACE. The caller guards against exceptions.
     """
     reaping.ChildBell.silence()
     kept = frozenset(keep)
@@ -52,7 +52,7 @@ def launch(lifeline: socket.socket, keep: Iterable[int], namespaces: bool) -> No
     if not namespaces:
         linux.become_subreaper()
         # No parent-death signal: it would end the one process that can still find the others.
-        _Init(lifeline, kept, _signal_below, in_namespace=False, hardening=[]).serve()
+        _Init(lifeline, kept, ahead, _signal_below, in_namespace=False, hardening=[]).serve()
     try:
         hardening = ["user-namespace"] if linux.enter_pid_namespace() else []
     except OSError:
@@ -67,7 +67,7 @@ def launch(lifeline: socket.socket, keep: Iterable[int], namespaces: bool) -> No
     linux.set_parent_death_signal(signal.SIGKILL)
     if channel.hung_up(lifeline):
         os._exit(1)
-    _Init(lifeline, kept, _signal_namespace, in_namespace=True, hardening=hardening).serve()
+    _Init(lifeline, kept, ahead, _signal_namespace, in_namespace=True, hardening=hardening).serve()
 
 
 def _signal_namespace(number: signal.Signals) -> None:
@@ -86,6 +86,7 @@ class _Init:
         self,
         lifeline: socket.socket,
         keep: frozenset[int],
+        ahead: str,
         signal_all: Callable[[signal.Signals], None],
         *,
         in_namespace: bool,
@@ -104,21 +105,15 @@ class _Init:
         parent = os.getpid()
         self._worker = os.fork()
         if not self._worker:
-            worker.stand_by(seat, keep, parent, in_namespace=in_namespace, hardening=hardening)
+            worker.stand_by(seat, keep, parent, ahead=ahead, in_namespace=in_namespace, hardening=hardening)
         seat.close()
         self._bench = bench
         self._bell = reaping.ChildBell()
 
     def serve(self) -> NoReturn:
-        try:
-            worker_pid = self._prepare()
-            job = self._accept(worker_pid)
-            self._attend(job)
-        except Exception:
-            # A fault of this code must not run on into the zygote's loop below on the stack. What
-            # is left of the tree ends with the namespace, or is ended by the zygote.
-            traceback.print_exc()
-            os._exit(1)
+        worker_pid = self._prepare()
+        job = self._accept(worker_pid)
+        self._attend(job)
         os._exit(0)
 
     def _prepare(self) -> int:

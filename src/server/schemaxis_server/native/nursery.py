@@ -17,8 +17,10 @@ import select
 import signal
 import socket
 import sys
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from schemaxis_server.native import channel, init, linux, procfs, reaping
 
@@ -33,13 +35,18 @@ class _Child:
 
 
 class Nursery:
-    """The loop of a zygote whose engine is loaded. ``engine_descriptors`` are what loading opened."""
+    """The loop of a zygote whose engine is loaded.
+
+    ``engine_descriptors`` are what loading opened; ``ahead`` is what each waiting worker calls. The
+    children that loading started are the engine's own, and without them this process is of no use.
+    """
 
     def __init__(
-        self, control: socket.socket, engine_descriptors: frozenset[int], *, namespaces: bool
+        self, control: socket.socket, engine_descriptors: frozenset[int], *, ahead: str, namespaces: bool
     ) -> None:
         self._control = control
         self._keep = engine_descriptors
+        self._ahead = ahead
         self._namespaces = namespaces
         self._busy: dict[int, _Child] = {}
         self._spare: _Child | None = None
@@ -75,14 +82,16 @@ class Nursery:
         poll.register(self._bell, select.POLLIN)
         while True:
             ready = {descriptor for descriptor, _ in poll.poll()}
+            # Ends first: a spare init that died must not be given a job.
+            if self._bell.fileno() in ready:
+                self._bell.clear()
+                if not self._reap():
+                    break
             if self._control.fileno() in ready:
                 received = channel.receive(self._control)
                 if received is None:
                     break
                 self._start(*received)
-            if self._bell.fileno() in ready:
-                self._bell.clear()
-                self._reap()
         reaping.end_everything_below()
 
     def _start(self, job: dict[str, Any], descriptors: list[int]) -> None:
@@ -97,14 +106,19 @@ class Nursery:
         finally:
             channel.close_all(descriptors)
 
-    def _reap(self) -> None:
+    def _reap(self) -> bool:
+        """Reap what has ended; False when a part of the engine itself has."""
         while True:
             try:
-                pid, _status = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                pid = 0
+                break
             if not pid:
                 break
+            if pid in self._residents:
+                code = os.waitstatus_to_exitcode(status)
+                sys.stderr.write(f"The engine's process {pid} ended with {code}\n")
+                return False
             child = self._busy.pop(pid, None)
             if self._spare is not None and self._spare.pid == pid:
                 child, self._spare = self._spare, None
@@ -118,6 +132,7 @@ class Nursery:
                 self._spare = self._fork_init()
             except OSError as problem:
                 channel.tell(self._control, {"event": "problem", "message": str(problem)})
+        return True
 
     def _end_strangers(self) -> None:
         """Kill what a dead init left behind: our children that are none of our making."""
@@ -153,7 +168,7 @@ class Nursery:
         lifeline, far = channel.channel()
         forked = os.fork()
         if not forked:
-            init.launch(far, self._keep, namespaces)
+            _guarded(lambda: init.launch(far, self._keep, self._ahead, namespaces))
         far.close()
         pid = forked
         if namespaces:
@@ -172,6 +187,19 @@ class Nursery:
             os.waitpid(pid, 0)
             raise ChildProcessError("The init of a host ended before it stood by; see the host's log")
         return _Child(pid, lifeline, prepared[0]["hardening"])
+
+
+def _guarded(launch: Callable[[], NoReturn]) -> NoReturn:
+    """Run a forked child, which must never return into the loop below on the stack.
+
+    What is left of its tree ends with the namespace, or is ended by the zygote.
+    """
+    try:
+        launch()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
 
 
 def _children() -> frozenset[int]:

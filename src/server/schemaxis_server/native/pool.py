@@ -64,7 +64,7 @@ class HostPool:
     """Keeps one zygote warm for each host program and runs jobs on it; a ``Supervisor``.
 
     ``runtime_directory`` (made if it is missing, 0700) takes records and host logs. ``marker``
-    is the workspace's id. ``namespaces`` False forces the weaker containment, for tests. Made
+    is the workspace's, see ``sweep``. ``namespaces`` False forces the weaker containment, for tests. Made
     and used on one event loop. :meth:`close` it; if the process dies instead, the hosts end
     themselves.
     """
@@ -106,7 +106,8 @@ class HostPool:
                     return obtained
                 host, warm = obtained
                 attempt = Attempt(run, listener, host, warm=warm, began=began)
-                outcome = await self._attempt(attempt, cancelled)
+                outcome = await self._attempt(attempt, cancelled, host)
+                await self._recycle(host, sound=outcome.end is End.EXITED and outcome.exit_code == 0)
                 if outcome.end is not End.LOST or outcome.containment:
                     return outcome
                 # No worker was given the job, so that another host may try. A host that is there
@@ -147,17 +148,39 @@ class HostPool:
         if self._runs:
             await asyncio.wait(set(self._runs), timeout=_CLOSE_SECONDS)
 
-    async def _attempt(self, attempt: Attempt, cancelled: asyncio.Future[Any]) -> Outcome:
+    async def _attempt(self, attempt: Attempt, cancelled: asyncio.Future[Any], host: Host) -> Outcome:
+        host.served += 1
         try:
             attempt.submit()
             self._slots[attempt.program.name].jobs += 1
             return await attempt.outcome(cancelled)
         except BaseException:
             # The caller was cancelled itself: leave no process behind, then go.
-            await asyncio.shield(asyncio.ensure_future(attempt.abandon()))
+            await asyncio.shield(asyncio.ensure_future(self._abandon(attempt, host)))
             raise
         finally:
             attempt.close()
+
+    async def _abandon(self, attempt: Attempt, host: Host) -> None:
+        await attempt.abandon()
+        await self._recycle(host, sound=False)
+
+    async def _recycle(self, host: Host, *, sound: bool) -> None:
+        """Replace a host whose engine served enough jobs, or one whose last run was not sound.
+
+        In the second case the engine may still be at work for that run, so its end is awaited.
+        """
+        limit = host.program.jobs_per_host
+        if not limit or (sound and host.served < limit):
+            return
+        slot = self._slots[host.program.name]
+        if slot.host is host:
+            slot.host = None
+            if self._closing is None:
+                self._begin_start(slot)
+        closing = self._close_later(host)
+        if not sound:
+            await asyncio.shield(closing)
 
     async def _obtain_in_time(
         self, run: Run, cancelled: asyncio.Future[Any], began: float
@@ -176,8 +199,7 @@ class HostPool:
 
     async def _obtain(self, program: HostProgram) -> tuple[Host, bool]:
         """A host that takes jobs, and whether it was up and had its engine loaded already."""
-        if self._closing is not None:
-            raise Fault("SHUTTING_DOWN", "The service is stopping and starts no host")
+        self._check_open()
         slot = self._slots.setdefault(program.name, _Slot(program))
         if slot.program != program:
             self._retire(slot)
@@ -186,13 +208,24 @@ class HostPool:
             return slot.living, slot.preloads
         if slot.starting is None:
             self._begin_start(slot)
-        assert slot.starting is not None
+        starting = slot.starting
+        assert starting is not None
         # Several runs may wait for one start, and none of them may end it for the others.
-        return await asyncio.shield(slot.starting), False
+        await asyncio.wait({starting})
+        if starting.cancelled():
+            self._check_open()
+            raise Fault("MISSING_RUNTIME", "The host was replaced while it started; execute again.")
+        return starting.result(), False
+
+    def _check_open(self) -> None:
+        if self._closing is not None:
+            raise Fault("SHUTTING_DOWN", "The service is stopping and starts no host")
 
     def _begin_start(self, slot: _Slot) -> None:
         slot.starts += 1
         slot.starting = asyncio.ensure_future(self._start(slot))
+        # Nobody may be waiting for it; a failure is logged where it happens.
+        slot.starting.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def _start(self, slot: _Slot) -> Host:
         program = slot.program
@@ -227,8 +260,9 @@ class HostPool:
         return await Host.start(program, (), self._settings)
 
     def _host_ended(self, slot: _Slot, host: Host) -> None:
-        if slot.host is host:
-            slot.host = None
+        if slot.host is not host:
+            return
+        slot.host = None
         if self._closing is not None or self._slots.get(slot.program.name) is not slot:
             return
         lived = time.monotonic() - host.began
@@ -238,18 +272,19 @@ class HostPool:
         _log.warning("host died", extra={**fields, "lived_seconds": lived, "starts_again": again})
         if again:
             self._begin_start(slot)
-            assert slot.starting is not None
-            # Nobody may be waiting for it; a failure is logged where it happens.
-            slot.starting.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     def _retire(self, slot: _Slot) -> None:
         """End the host of a program that has changed; its running jobs end with it."""
         if slot.starting is not None:
             slot.starting.cancel()
         if slot.host is not None:
-            task = asyncio.ensure_future(slot.host.close())
-            self._retired.add(task)
-            task.add_done_callback(self._retired.discard)
+            self._close_later(slot.host)
+
+    def _close_later(self, host: Host) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(host.close())
+        self._retired.add(task)
+        task.add_done_callback(self._retired.discard)
+        return task
 
 
 def _stats(slot: _Slot) -> HostStats:

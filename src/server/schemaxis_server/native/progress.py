@@ -65,6 +65,7 @@ def _parse(line: str) -> tuple[float, str] | None:
     fraction, operation = value.get("fraction"), value.get("operation")
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not isinstance(operation, str):
         return None
-    if not math.isfinite(fraction):
+    if isinstance(fraction, float) and not math.isfinite(fraction):
         return None
-    return min(1.0, max(0.0, float(fraction))), operation
+    # Clamped before it becomes a float, which an integer may be too large for.
+    return float(min(1, max(0, fraction))), operation

@@ -18,10 +18,11 @@ _PATTERN = "process-*.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """``name`` is the host's; ``path`` the file that holds this record."""
+    """``name`` is the host's; ``path`` the file that holds this record; ``marker`` that of the workspace."""
 
     path: Path
     name: str
+    marker: str
     pid: int
     started: int
     boot: str
@@ -32,11 +33,17 @@ def current_boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
 
 
-def write(directory: Path, name: str, process: procfs.Process) -> Path:
+def write(directory: Path, name: str, marker: str, process: procfs.Process) -> Path:
     """Record a process; returns the file, which the caller removes after its end."""
     path = directory / f"process-{process.pid}.json"
     partial = path.with_suffix(".part")
-    entry = {"name": name, "pid": process.pid, "started": process.started, "boot": current_boot()}
+    entry = {
+        "name": name,
+        "marker": marker,
+        "pid": process.pid,
+        "started": process.started,
+        "boot": current_boot(),
+    }
     partial.write_text(json.dumps(entry), "ascii")
     os.replace(partial, path)
     return path
@@ -49,7 +56,12 @@ def read_all(directory: Path) -> list[Record]:
         try:
             entry = json.loads(path.read_text("ascii"))
             record = Record(
-                path, str(entry["name"]), int(entry["pid"]), int(entry["started"]), str(entry["boot"])
+                path,
+                str(entry["name"]),
+                str(entry["marker"]),
+                int(entry["pid"]),
+                int(entry["started"]),
+                str(entry["boot"]),
             )
         except (OSError, ValueError, KeyError, TypeError):
             continue

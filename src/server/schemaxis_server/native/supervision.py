@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import functools
 import os
 import signal
@@ -15,13 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from schemaxis_server.faults import Fault
 from schemaxis_server.native import channel, sweep
 from schemaxis_server.native.contract import End, Listener, Outcome, Run
 from schemaxis_server.native.host import Host
 from schemaxis_server.native.init import PID_NAMESPACE
 from schemaxis_server.native.output import OutputLog
 from schemaxis_server.native.progress import ProgressFeed
+from schemaxis_server.store.files import storage_error
 
 _OVERDUE_SECONDS = 2.0
 
@@ -73,7 +72,7 @@ class Attempt:
         try:
             log = OutputLog(self._loop, path, self._run.limits.output_bytes, deliver)
         except OSError as problem:
-            raise _unwritable(problem) from problem
+            raise storage_error(problem, path) from problem
         self._opened.callback(log.close)
         return log
 
@@ -255,12 +254,4 @@ def prepare(directory: Path) -> None:
         for name in ("tmp", "home"):
             (directory / name).mkdir(mode=0o700, exist_ok=True)
     except OSError as problem:
-        raise _unwritable(problem) from problem
-
-
-def _unwritable(problem: OSError) -> Exception:
-    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Fault(
-            "STORAGE_FULL", "There is no room for the run's files; free space or inodes and try again"
-        )
-    return problem
+        raise storage_error(problem, directory / "home") from problem

@@ -40,11 +40,13 @@ class Swept:
 def sweep(runtime_directory: Path, marker: str, seconds: float = 5.0) -> Swept:
     """End what an earlier daemon of this workspace left behind. Blocks, at most ``seconds``.
 
-    The caller holds the workspace's lock, so that no living daemon's hosts are hit.
+    The caller holds the workspace's lock, so that no living daemon's hosts are hit. ``marker`` is
+    this workspace's in this place: a copy has another one.
     """
     boot = records.current_boot()
     notes = records.read_all(runtime_directory)
-    known = {(note.pid, note.started) for note in notes if note.boot == boot}
+    # A copied workspace has the records of the original, whose hosts may be at work.
+    known = {(note.pid, note.started) for note in notes if (note.boot, note.marker) == (boot, marker)}
     entry = f"SCHEMAXIS_WORKSPACE={marker}".encode()
 
     def evidence(process: Process) -> str:

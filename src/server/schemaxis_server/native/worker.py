@@ -21,19 +21,25 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from schemaxis_server.native import channel, linux
+from schemaxis_server.native import channel, linux, procfs
 from schemaxis_server.native.hostkit import Kit, UnsupportedInput
 
 _MESSAGE_CHARACTERS = 2000
 
 
 def stand_by(
-    seat: socket.socket, keep: frozenset[int], parent: int, *, in_namespace: bool, hardening: list[str]
+    seat: socket.socket,
+    keep: frozenset[int],
+    parent: int,
+    *,
+    ahead: str,
+    in_namespace: bool,
+    hardening: list[str],
 ) -> NoReturn:
     """Become the worker of the next job; runs in a fresh child of the init.
 
     ``seat`` leads to the init, whose pid is ``parent``. ``keep`` are descriptors that the
-    engine has open.
+    engine has open. ``ahead`` names what is called while there is time, and may be empty.
     """
     try:
         linux.set_parent_death_signal(signal.SIGKILL)
@@ -44,6 +50,7 @@ def stand_by(
         os.umask(0o077)
         outer_pid = int(os.readlink("/proc/self"))
         reached = [*hardening, *_harden(in_namespace=in_namespace)]
+        prepared = _found(ahead)() if ahead else None
         channel.send(seat, {"event": "prepared", "pid": outer_pid, "hardening": reached})
         received = channel.receive(seat)
         if received is None:
@@ -57,7 +64,7 @@ def stand_by(
         # Whatever goes wrong before the job is the product's own fault, and ends here.
         traceback.print_exc()
         os._exit(1)
-    _work(job, report)
+    _work(job, report, prepared)
 
 
 def close_others(keep: Iterable[int]) -> None:
@@ -86,11 +93,11 @@ def _harden(*, in_namespace: bool) -> list[str]:
     return reached
 
 
-def _work(job: dict[str, Any], report: int) -> NoReturn:
+def _work(job: dict[str, Any], report: int, prepared: Any) -> NoReturn:
     directory = Path(job["directory"])
     try:
-        _settle(job, directory)
-        result = _call(job["entry"], directory, report)
+        _settle(job, directory, _children() if prepared is not None else [])
+        result = _call(job["entry"], directory, report, prepared)
         write_json(directory / "result.json", result)
         code = 0
     except UnsupportedInput as refusal:
@@ -109,8 +116,11 @@ def _work(job: dict[str, Any], report: int) -> NoReturn:
     os._exit(code)
 
 
-def _settle(job: dict[str, Any], directory: Path) -> None:
-    """Move into the run's directory, under its limits, with fresh random numbers."""
+def _settle(job: dict[str, Any], directory: Path, children: Iterable[int]) -> None:
+    """Move into the run's directory, under its limits, with fresh random numbers.
+
+    ``children`` were started ahead, and have not inherited the limits of a job not known then.
+    """
     os.chdir(directory)
     os.environ.update(TMPDIR=str(directory / "tmp"), HOME=str(directory / "home"), SCHEMAXIS_RUN=job["run"])
     tempfile.tempdir = None
@@ -126,10 +136,10 @@ def _settle(job: dict[str, Any], directory: Path) -> None:
     generator = sys.modules.get("numpy.random")
     if generator is not None:
         generator.seed()
-    _limit(job["limits"])
+    _limit(job["limits"], [0, *children])
 
 
-def _limit(limits: dict[str, int]) -> None:
+def _limit(limits: dict[str, int], processes: Iterable[int]) -> None:
     bounds = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: limits["memory_bytes"],
@@ -139,11 +149,17 @@ def _limit(limits: dict[str, int]) -> None:
     # The kernel counts all processes of the user, not ours, and exempts root altogether.
     if os.getuid() != 0:
         bounds[resource.RLIMIT_NPROC] = limits["processes"] + _processes_of_user()
-    for kind, bound in bounds.items():
-        _, hard = resource.getrlimit(kind)
-        if hard != resource.RLIM_INFINITY:
-            bound = min(bound, hard)
-        resource.setrlimit(kind, (bound, bound))
+    for pid in processes:
+        for kind, bound in bounds.items():
+            _, hard = resource.prlimit(pid, kind)
+            if hard != resource.RLIM_INFINITY:
+                bound = min(bound, hard)
+            resource.prlimit(pid, kind, (bound, bound))
+
+
+def _children() -> list[int]:
+    own = os.getpid()
+    return [process.pid for process in procfs.processes() if process.parent == own]
 
 
 def _processes_of_user() -> int:
@@ -157,11 +173,15 @@ def _processes_of_user() -> int:
     return count
 
 
-def _call(entry: str, directory: Path, report: int) -> Any:
-    module, _, name = entry.partition(":")
-    function = getattr(importlib.import_module(module), name)
+def _call(entry: str, directory: Path, report: int, prepared: Any) -> Any:
     request = json.loads((directory / "request.json").read_bytes())
-    return plain(function(request, Kit(directory, report)))
+    return plain(_found(entry)(request, Kit(directory, report, prepared)))
+
+
+def _found(entry: str) -> Callable[..., Any]:
+    module, _, name = entry.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
 
 
 def plain(value: Any, place: str = "") -> Any:

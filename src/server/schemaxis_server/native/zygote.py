@@ -47,7 +47,9 @@ def main() -> None:
         return
     engine = _descriptors() - before
     linux.set_parent_death_signal(0)
-    nursery.Nursery(control, engine, namespaces=configuration["namespaces"]).serve(time.monotonic() - began)
+    nursery.Nursery(
+        control, engine, ahead=configuration["ahead"], namespaces=configuration["namespaces"]
+    ).serve(time.monotonic() - began)
 
 
 def _configure(configuration: dict[str, Any]) -> dict[str, Any]:
