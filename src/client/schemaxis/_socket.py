@@ -21,11 +21,14 @@ def locate_socket(workspace: Workspace) -> Path:
 
     It is ``schemaxis.sock`` in the workspace, unless the server recorded another one there: because
     that path is too long for a socket, or because it was told to. A server that listens at
-    ``schemaxis.sock`` removes the record.
+    ``schemaxis.sock`` removes the record. In a copy of a workspace the record is the original's.
     """
     root = Path(workspace).absolute()
     try:
-        recorded = json.loads((root / POINTER_NAME).read_bytes())["socket"]
+        record = json.loads((root / POINTER_NAME).read_bytes())
+        recorded, place = record["socket"], root.stat()
+        if record["directory"] != [place.st_dev, place.st_ino]:
+            return root / SOCKET_NAME
     except (FileNotFoundError, NotADirectoryError):
         return root / SOCKET_NAME
     except (ValueError, TypeError, KeyError, OSError) as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -49,6 +51,8 @@ class ExecutionService:
         self._directory = own_directory(Path(workspace))
         self._lock = WorkspaceLock(self._directory)
         self._lock.acquire()
+        self._guard = threading.Lock()
+        self._closing = self._closed = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="schemaxis-core", daemon=True)
         self._thread.start()
@@ -75,10 +79,31 @@ class ExecutionService:
         self.close()
 
     def close(self, drain_seconds: float = DRAIN_SECONDS) -> None:
-        """Let the working job finish within the time given, then cancel it; end every process."""
-        if self._thread.is_alive():
-            self._on_loop(self._core.close(drain_seconds))
-            self._end()
+        """Let the working job finish within the time given, then cancel it; end every process.
+
+        Calls that other threads have under way by then end with ``SHUTTING_DOWN``.
+        """
+        with self._guard:
+            if self._closing:
+                return
+            self._closing = True
+        try:
+            self._on_loop(self._core.drain(drain_seconds))
+        finally:
+            with self._guard:
+                self._closed = True
+            try:
+                asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+            finally:
+                self._end()
+
+    async def _close(self) -> None:
+        """End what is under way on the loop, then what it used."""
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await self._core.close()
 
     def workspace(self) -> Status:
         return self._on_loop(status(self._core))
@@ -156,7 +181,8 @@ class ExecutionService:
                 if isinstance(frame, Events):
                     yield from map(job_pb2.JobEvent.FromString, frame.encoded)
         finally:
-            self._on_loop(watch.aclose())
+            with contextlib.suppress(Fault):
+                self._on_loop(watch.aclose())
 
     def wait(self, job_id: str) -> Job:
         """Block until the job is terminal; returns it."""
@@ -211,10 +237,15 @@ class ExecutionService:
         return self._on_loop(self._core.inspection.inspect(resource_id, window or Window()))
 
     def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
-        if not self._thread.is_alive():
+        with self._guard:
+            future = None if self._closed else asyncio.run_coroutine_threadsafe(work, self._loop)
+        if future is None:
             work.close()
-            raise Fault("SHUTTING_DOWN", "This service was closed; open the workspace anew.")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+            raise _closed()
+        try:
+            return future.result()
+        except CancelledError:
+            raise _closed() from None
 
     def _call(self, work: Callable[[ExecutionCore], T]) -> T:
         async def run() -> T:
@@ -227,3 +258,7 @@ class ExecutionService:
         self._thread.join()
         self._loop.close()
         self._lock.release()
+
+
+def _closed() -> Fault:
+    return Fault("SHUTTING_DOWN", "This service was closed; open the workspace anew.")

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = Options(parsed.workspace, parsed.socket, parsed.until_stdin_closes, parsed.drain_seconds)
     try:
-        asyncio.run(serve(options))
+        return 0 if asyncio.run(serve(options)) else 1
     except Fault as fault:
         return _refused(fault)
     except Exception as error:
@@ -38,7 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(
             Fault("INTERNAL", f"The service could not start; incident {incident}, its log has the rest.")
         )
-    return 0
 
 
 def _refused(fault: Fault) -> int:

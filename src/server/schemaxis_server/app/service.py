@@ -38,10 +38,11 @@ class Options:
     drain_seconds: float = DRAIN_SECONDS
 
 
-async def serve(options: Options) -> None:
+async def serve(options: Options) -> bool:
     """Serve the workspace until a signal, or the end of standard input, asks to stop.
 
-    Prints one JSON line when it is ready. Raises the fault that kept it from starting.
+    Prints one JSON line when it is ready. Returns whether it stopped as it should; the log says
+    what did not. Raises the fault that kept it from starting.
     """
     directory = own_directory(options.workspace)
     stop = _stop_event(options)
@@ -55,8 +56,9 @@ async def serve(options: Options) -> None:
             locations=configuration.load(directory).locations,
             barrier=barriers.from_environment(),
         )
-        server = Server(core)
+        server = None
         try:
+            server = Server(core)
             await _bind(server, path)
             # What is loaded by now stays; collections need not walk it again and again.
             gc.collect()
@@ -66,13 +68,33 @@ async def serve(options: Options) -> None:
             log.info("draining")
             await server.refuse()
         finally:
-            # The core ends its work and its streams first; then nothing waits for the grace.
-            await core.close(options.drain_seconds)
-            await server.stop(_STOP_SECONDS)
-            # The lock is still held, so a socket here is this one; anything else stays.
-            with contextlib.suppress(Fault):
-                socket_path.clear(path)
+            clean = await _stop(core, server, path, options.drain_seconds)
     log.info("stopped")
+    return clean
+
+
+async def _stop(core: ExecutionCore, server: Server | None, path: Path, drain_seconds: float) -> bool:
+    """End the work and its streams, then the calls, then the store; each also if the one before failed.
+
+    Returns whether all went well.
+    """
+    try:
+        async with contextlib.AsyncExitStack() as rest:
+            rest.push_async_callback(core.close)
+            if server is not None:
+                rest.callback(_remove, path)
+                rest.push_async_callback(server.stop, _STOP_SECONDS)
+            await core.drain(drain_seconds)
+    except Exception:
+        log.exception("the service did not stop as it should")
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    """Remove our socket. Its listener is closed, so one that listens there now is another's."""
+    with contextlib.suppress(Fault):
+        socket_path.clear(path)
 
 
 async def _bind(server: Server, path: Path) -> None:
@@ -112,5 +134,9 @@ def _stop_event(options: Options) -> asyncio.Event:
                 stop.set()
 
         os.set_blocking(descriptor, False)
-        loop.add_reader(descriptor, on_input)
+        try:
+            loop.add_reader(descriptor, on_input)
+        except PermissionError:
+            # A file or /dev/null cannot be waited for: it is at its end as soon as it is read.
+            stop.set()
     return stop

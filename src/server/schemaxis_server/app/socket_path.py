@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 import stat
 import tempfile
 from pathlib import Path
@@ -37,7 +38,10 @@ def choose(directory: Path, wanted: Path | None) -> Path:
             path = _runtime_directory() / (hashlib.sha256(os.fsencode(directory)).hexdigest()[:24] + ".sock")
     record = directory / RECORD
     if path != directory / SOCKET:
-        write_durably(record, json.dumps({"socket": str(path)}).encode())
+        # A copy of the workspace has this record too, and must not be taken for it.
+        place = directory.stat()
+        content = {"socket": str(path), "directory": [place.st_dev, place.st_ino]}
+        write_durably(record, json.dumps(content).encode())
     else:
         record.unlink(missing_ok=True)
     return path
@@ -61,7 +65,8 @@ def _runtime_directory() -> Path:
 def clear(path: Path) -> None:
     """Remove a stale socket at ``path``. Only the holder of the workspace's lock may call this.
 
-    Raises ``INVALID_REQUEST`` for anything that is not a socket of this user; it stays untouched.
+    Raises ``INVALID_REQUEST`` for anything that is not a socket of this user, and for one at which
+    somebody listens, which is another workspace's; it stays untouched.
     """
     try:
         status = path.lstat()
@@ -75,4 +80,21 @@ def clear(path: Path) -> None:
             f"At the socket's place {path.name} lies something that is not a socket of yours; "
             "move it away or give another --socket path.",
         )
+    if _is_listening(path):
+        raise Fault(
+            "INVALID_REQUEST",
+            f"Another service listens at {path}; give another --socket path, or stop that one.",
+        )
     path.unlink()
+
+
+def _is_listening(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(os.fspath(path))
+        except BlockingIOError:
+            return True  # The queue of a busy listener is full.
+        except OSError:
+            return False
+    return True

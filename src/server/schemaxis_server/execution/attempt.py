@@ -5,6 +5,7 @@ It returns how the job ended and writes nothing of that itself.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -199,14 +200,12 @@ class Attempt:
 
     def _success(self) -> Ending:
         ending = self._ending(JobState.SUCCEEDED, None)
+        if "verification" not in ending.sections:
+            raise RuntimeError("nothing was verified")
         reports, goal = evaluate(self._task.criteria, ending.sections["result"])
-        return Ending(
-            state=JobState.SUCCEEDED,
-            native_state=NativeState.EXITED,
-            engine_started=True,
-            elapsed_seconds=ending.elapsed_seconds,
+        return dataclasses.replace(
+            ending,
             goal=goal,
-            checks=ending.checks,
             resources=tuple(
                 resource
                 for produced in self._produced
@@ -222,7 +221,7 @@ class Attempt:
             if produced.verified
             for check in produced.verified.verification.checks
         )
-        sections: dict[str, Any] = {"operations": self._operations(state)}
+        sections: dict[str, Any] = {"operations": self._operations()}
         verification = self._verification()
         if verification is not None:
             sections["verification"] = verification
@@ -238,10 +237,14 @@ class Attempt:
         )
 
     def _native_state(self, fault: FaultView | None) -> NativeState:
-        if not self._log.engine_started:
-            return NativeState.NOT_STARTED
-        killed = fault is not None and fault.code in ("NATIVE_TIMEOUT", "BUDGET_EXPIRED", "CANCELLED")
-        return NativeState.KILLED if killed else NativeState.EXITED
+        known = self._log.native_state
+        if known is not NativeState.RUNNING:
+            return known
+        if fault is None or fault.code == "CANCELLED":
+            return NativeState.UNKNOWN
+        return (
+            NativeState.KILLED if fault.code in ("NATIVE_TIMEOUT", "BUDGET_EXPIRED") else NativeState.EXITED
+        )
 
     def _result(self) -> dict[str, Any]:
         """The operations' outputs side by side, as the engines reported them."""
@@ -269,7 +272,7 @@ class Attempt:
             time=made[-1].time,
         )
 
-    def _operations(self, state: JobState) -> list[dict[str, Any]]:
+    def _operations(self) -> list[dict[str, Any]]:
         runs = {produced.operation.operation_id: produced for produced in self._produced}
         described = []
         for operation in self._plan.operations:

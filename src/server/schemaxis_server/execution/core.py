@@ -1,13 +1,16 @@
 """The execution core, wired: everything that a door needs, on one event loop.
 
-It knows nothing of gRPC. :class:`schemaxis_server.execution.service.ExecutionService` is its
+It knows nothing of gRPC. :class:`schemaxis_server.app.in_process.ExecutionService` is its
 synchronous face, ``rpc`` its served one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
+import logging
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -43,6 +46,15 @@ DRAIN_SECONDS = 10.0
 _POOL_THREADS = 4
 
 
+log = logging.getLogger(__name__)
+
+
+def _marker(directory: Path, database: Database) -> str:
+    """What this workspace's processes are known by. A copy of it has the same id in another place."""
+    status = os.stat(directory)
+    return f"{database.workspace_id}.{status.st_dev:x}.{status.st_ino:x}"
+
+
 async def _no_barrier(name: str) -> None:
     """In use nothing holds an attempt."""
 
@@ -64,7 +76,7 @@ class ExecutionCore:
         self.registry = registry
         self._pool = ThreadPoolExecutor(_POOL_THREADS, thread_name_prefix="core")
         self._objects = ObjectStore(directory / "objects")
-        self.hosts = HostPool(directory / "run", database.workspace_id)
+        self.hosts = HostPool(directory / "run", _marker(directory, database))
         self.engines = Engines(registry, locations)
         self.capabilities = Capabilities(registry, self.engines)
         self.tasks = Tasks(database, registry)
@@ -114,7 +126,12 @@ class ExecutionCore:
             for name in ("plans", "jobs", "run"):
                 make_directory(directory / name)
             core = cls(directory, database, registry, locations or {}, barrier)
-            await asyncio.to_thread(sweep, directory / "run", database.workspace_id)
+            swept = await asyncio.to_thread(sweep, directory / "run", _marker(directory, database))
+            if swept.ended or swept.surviving:
+                log.warning(
+                    "an earlier service left processes",
+                    extra={"ended": [one.pid for one in swept.ended], "surviving": swept.surviving},
+                )
             await asyncio.to_thread(recover, database, directory / "jobs")
         except BaseException:
             database.close()
@@ -128,16 +145,25 @@ class ExecutionCore:
             self._containment = await self.hosts.containment()
         return self._containment
 
-    async def close(self, grace_seconds: float = DRAIN_SECONDS) -> None:
-        """Take no new work, let the working job finish within the grace, end every process, close."""
+    async def drain(self, grace_seconds: float = DRAIN_SECONDS) -> None:
+        """Take no new work, let the working job finish within the grace, end every process.
+
+        What is stored can still be read; then :meth:`close`, when nobody does any more.
+        """
         self.jobs.accepting = False
         self.watches.drain()
-        await self.reverification.drain()
-        await self._owner.drain(grace_seconds)
-        await self.hosts.close()
-        await asyncio.to_thread(self._objects.close)
-        await asyncio.to_thread(self.database.close)
-        self._pool.shutdown(wait=True)
+        try:
+            await self.reverification.drain()
+            await self._owner.drain(grace_seconds)
+        finally:
+            await self.hosts.close()
+
+    async def close(self) -> None:
+        """Release the store. Nothing of the core may be used any more."""
+        async with contextlib.AsyncExitStack() as rest:
+            rest.callback(self._pool.shutdown, wait=True)
+            rest.push_async_callback(asyncio.to_thread, self.database.close)
+            rest.push_async_callback(asyncio.to_thread, self._objects.close)
 
     def _warm(self, provider: Provider) -> None:
         """Load a provider's engines while its author reads the plan; a failure shows when it runs."""

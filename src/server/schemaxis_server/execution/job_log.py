@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from schemaxis_server.execution import transitions
 from schemaxis_server.execution.events import LogWritten
 from schemaxis_server.execution.records import NativeState, Progress
-from schemaxis_server.faults import Fault
 from schemaxis_server.store.database import Database, Transaction
 
 log = logging.getLogger(__name__)
@@ -35,8 +35,8 @@ class JobLog:
         self._progress: Progress | None = None
         self._written = Progress()
         self._wake = asyncio.Event()
-        self._closing = False
-        self._truncated = ""
+        self._closing = asyncio.Event()
+        self._truncated: set[str] = set()
         self._task = asyncio.create_task(self._write(), name=f"log of {job_id}")
         self.engine_started = False
         self.native_state = NativeState.NOT_STARTED
@@ -53,7 +53,7 @@ class JobLog:
 
     def truncated(self, stream: str) -> None:
         """Say that later lines were dropped since the output's limit was reached."""
-        self._truncated = stream
+        self._truncated.add(stream)
         self._wake.set()
 
     def progress(self, fraction: float, operation: str) -> None:
@@ -62,7 +62,7 @@ class JobLog:
 
     async def close(self) -> None:
         """Write what is left; nothing is appended afterwards."""
-        self._closing = True
+        self._closing.set()
         self._wake.set()
         await self._task
 
@@ -73,12 +73,14 @@ class JobLog:
             while self._backlog or self._truncated or self._progress is not None:
                 try:
                     await self._database.write(self._unit())
-                except Fault as fault:
+                except Exception as error:
                     # The job goes on: its end is written with the same store and will say so.
-                    log.warning("job log not written", extra={"job": self._job_id, "code": fault.code})
-            if self._closing:
+                    log.warning("job log not written", exc_info=error, extra={"job": self._job_id})
+            if self._closing.is_set():
                 return
-            await asyncio.sleep(_PROGRESS_SECONDS if self._progress is None else 0)
+            # What comes meanwhile is written together, but the end of the job does not wait for it.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), _PROGRESS_SECONDS)
 
     def _unit(self) -> Callable[[Transaction], None]:
         written = self._take_lines()
@@ -99,8 +101,7 @@ class JobLog:
 
     def _take_lines(self) -> LogWritten | None:
         if not self._backlog:
-            stream, self._truncated = self._truncated, ""
-            return LogWritten(stream, (), truncated=True) if stream else None
+            return LogWritten(self._truncated.pop(), (), truncated=True) if self._truncated else None
         first = self._backlog.popleft()
         texts, count, size = [first.text], first.count, len(first.text)
         while self._backlog and self._backlog[0].stream == first.stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
 from schemaxis_server.providers.registry import Registry
 from schemaxis_server.store.database import Database, Transaction
+from schemaxis_server.store.event_pages import read_tail
 from schemaxis_server.store.records import count
 
 log = logging.getLogger(__name__)
@@ -44,7 +46,7 @@ class Jobs:
 
         Raises ``STALE_REVISION``, ``STALE_PLAN``, ``UNAUTHORISED_PROVIDER``,
         ``BUDGET_EXHAUSTED``, ``BUDGET_EXPIRED``, ``REPEATED_FAILURE``, ``MISSING_RUNTIME``,
-        ``OVERLOADED``, ``SHUTTING_DOWN``.
+        ``NOT_FOUND``, ``OVERLOADED``, ``REQUEST_ID_REUSED``, ``SHUTTING_DOWN``.
         """
         made = False
 
@@ -70,7 +72,7 @@ class Jobs:
             )
             if made:
                 self.enqueue(job.job_id)
-            return self._with_tail(job)
+            return self.get(job.job_id)
 
         return await unbroken(admit())
 
@@ -81,18 +83,30 @@ class Jobs:
     async def list(self, task_id: str | None = None, page_token: str = "", page_size: int = 50) -> Page[Job]:
         """A page of jobs, newest first."""
         where = {} if task_id is None else {"task_id": task_id}
-        page = await self._database.scan(
-            lambda connection: JOB_SHELF.page(connection, page_token, page_size, **where)
-        )
-        return Page(tuple(self._with_tail(job) for job in page.records), page.next_token)
+
+        def read(connection: sqlite3.Connection) -> Page[Job]:
+            page = JOB_SHELF.page(connection, page_token, page_size, **where)
+            tailed = (replace(job, last_sequence=read_tail(connection, job.job_id)) for job in page.records)
+            return Page(tuple(tailed), page.next_token)
+
+        return await self._database.scan(read)
 
     async def cancel(self, job_id: str) -> Job:
         """Ask a job to stop; answers with its state. A terminal job stays as it is."""
         return await unbroken(self._cancel(job_id, "The job was cancelled at a client's request."))
 
     async def cancel_all(self, job_ids: Iterable[str], message: str) -> None:
-        """Ask several jobs to stop, as the service does when it stops."""
-        await asyncio.gather(*(self._cancel(job_id, message) for job_id in job_ids))
+        """Ask several jobs to stop, as the service does when it stops; one that cannot be told in
+        writing is stopped all the same."""
+        asked = list(job_ids)
+        outcomes = await asyncio.gather(
+            *(self._cancel(job_id, message) for job_id in asked), return_exceptions=True
+        )
+        for job_id, outcome in zip(asked, outcomes, strict=True):
+            if isinstance(outcome, BaseException):
+                log.error("a cancellation was not written", exc_info=outcome, extra={"job": job_id})
+                if job_id in self._cancels:
+                    self._cancels[job_id].set()
 
     async def invalidate(self, job_id: str, fault: Fault) -> None:
         """Take a succeeded job's standing away, with its resources and an event."""
@@ -113,14 +127,11 @@ class Jobs:
         job = await self._database.write(lambda tx: transitions.request_cancellation(tx, job_id, fault))
         if job.state is JobState.CANCELLATION_REQUESTED and job_id in self._cancels:
             self._cancels[job_id].set()
-        return self._with_tail(job)
+        return self.get(job_id)
 
     def _read(self, job_id: str) -> Job:
         job, tail = JOB_SHELF.get_with_tail(self._database.reader, job_id)
         return replace(job, last_sequence=tail)
-
-    def _with_tail(self, job: Job) -> Job:
-        return replace(job, last_sequence=self._database.events.tail(job.job_id))
 
     def _admit(self, tx: Transaction, plan_id: str, expected_revision: int) -> Job:
         if not self.accepting:

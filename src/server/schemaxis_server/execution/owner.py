@@ -15,7 +15,7 @@ from schemaxis_server.execution import transitions
 from schemaxis_server.execution.attempt import Attempt, Workshop
 from schemaxis_server.execution.hosts import Deadline
 from schemaxis_server.execution.ledger import PLAN_SHELF, TASK_SHELF
-from schemaxis_server.execution.records import FaultView, Job, JobState, Plan, Task
+from schemaxis_server.execution.records import FaultView, Job, JobState, NativeState, Plan, Task
 from schemaxis_server.execution.transitions import Ending
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
@@ -37,6 +37,7 @@ class JobOwner:
         self._registry = registry
         self._queue: asyncio.Queue[str] = asyncio.Queue()
         self._unfinished: dict[str, None] = {}
+        self._working = ""
         self._idle = asyncio.Event()
         self._idle.set()
         self._task: asyncio.Task[None] | None = None
@@ -57,8 +58,7 @@ class JobOwner:
     async def drain(self, grace_seconds: float) -> None:
         """Let the working job finish within the grace, then cancel; queued ones are cancelled at once."""
         message = "The service was stopped."
-        working = [job_id for job_id in self._unfinished if self._is_working(job_id)]
-        await self._shop.jobs.cancel_all([id for id in self._unfinished if id not in working], message)
+        await self._shop.jobs.cancel_all([id for id in self._unfinished if id != self._working], message)
         try:
             await asyncio.wait_for(self._idle.wait(), grace_seconds)
         except TimeoutError:
@@ -72,17 +72,19 @@ class JobOwner:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def _is_working(self, job_id: str) -> bool:
-        return self._shop.jobs.get(job_id).state not in (JobState.QUEUED, JobState.CANCELLED)
-
     async def _run(self) -> None:
         while True:
-            job_id = await self._queue.get()
+            job_id = self._working = await self._queue.get()
             try:
                 await self._work(job_id)
-            except Exception as error:
+            except (Exception, asyncio.CancelledError) as error:
+                # Nothing but the end of the service may end this loop: it serves all later jobs.
+                task = asyncio.current_task()
+                if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                    raise
                 await self._end_unexpected(job_id, error)
             finally:
+                self._working = ""
                 self._unfinished.pop(job_id, None)
                 self._shop.jobs.forget(job_id)
                 if not self._unfinished:
@@ -108,7 +110,7 @@ class JobOwner:
         job = await self._finish(job_id, ending)
         log.info("job ended", extra={"job": job_id, "state": job.state.value})
 
-    async def _end_unexpected(self, job_id: str, error: Exception) -> None:
+    async def _end_unexpected(self, job_id: str, error: BaseException) -> None:
         incident = new_id("inc")
         log.error("job met an unexpected error", exc_info=error, extra={"job": job_id, "incident": incident})
         fault = FaultView(
@@ -117,9 +119,12 @@ class JobOwner:
             details={"incident": incident},
         )
         try:
-            await self._finish(job_id, Ending(JobState.FAILED, fault, engine_started=True))
-        except Fault as unwritable:
-            log.error("the end of a job cannot be written", extra={"job": job_id, "code": unwritable.code})
+            await self._finish(
+                job_id, Ending(JobState.FAILED, fault, NativeState.UNKNOWN, engine_started=True)
+            )
+        except Exception as unwritable:
+            # The next opening tells it as interrupted.
+            log.error("the end of a job cannot be written", exc_info=unwritable, extra={"job": job_id})
 
     async def _finish(self, job_id: str, ending: Ending) -> Job:
         """Commit the end. While the store cannot, the job has none, so this does not give up."""

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from schemaxis_server.execution.hosts import MAX_RESULT_BYTES
-from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF
-from schemaxis_server.execution.records import FaultView, Job, JobState, NativeState, Plan
+from schemaxis_server.execution.ledger import JOB_SHELF, PLAN_SHELF, TASK_SHELF
+from schemaxis_server.execution.records import FaultView, Job, JobState, NativeState
 from schemaxis_server.execution.transitions import Ending, finish
 from schemaxis_server.store.damage import Corrupt
 from schemaxis_server.store.database import Database, Transaction
@@ -40,7 +40,6 @@ def recover(database: Database, jobs_directory: Path) -> int:
 
 def _interrupt(tx: Transaction, *, job_id: str, jobs_directory: Path) -> Job:
     job = JOB_SHELF.get(tx.connection, job_id)
-    plan = PLAN_SHELF.get(tx.connection, job.plan_id)
     started = job.native_state is not NativeState.NOT_STARTED or (jobs_directory / job_id).is_dir()
     fault = FaultView(
         code="INTERRUPTED",
@@ -59,23 +58,34 @@ def _interrupt(tx: Transaction, *, job_id: str, jobs_directory: Path) -> Job:
             fault=fault,
             engine_started=started,
             elapsed_seconds=_charged(tx, job),
-            sections={"result": _partial(jobs_directory / job_id, plan)},
+            sections={"result": _partial(tx, job, jobs_directory / job_id)},
         ),
     )
 
 
 def _charged(tx: Transaction, job: Job) -> float:
-    """Seconds from the job's start to its last event: what is known to have been spent."""
+    """Seconds from the job's start to its last event: what is known to have been spent.
+
+    The clock may have been set between the two, so it is no more than an attempt may take.
+    """
     if job.start_time is None:
         return 0.0
     rows = tx.connection.execute("SELECT time FROM streams WHERE stream = ?", (job.job_id,)).fetchall()
-    return max(0.0, rows[0][0] - job.start_time.timestamp()) if rows else 0.0
+    spent = max(0.0, rows[0][0] - job.start_time.timestamp()) if rows else 0.0
+    try:
+        return min(spent, TASK_SHELF.get(tx.connection, job.task_id).budget.max_attempt_seconds)
+    except Corrupt:
+        return spent
 
 
-def _partial(directory: Path, plan: Plan) -> dict[str, Any]:
+def _partial(tx: Transaction, job: Job, directory: Path) -> dict[str, Any]:
     """What the operations had reported by then, as far as it can be read."""
     outputs: dict[str, Any] = {}
-    for operation in plan.operations:
+    try:
+        operations = PLAN_SHELF.get(tx.connection, job.plan_id).operations
+    except Corrupt:
+        operations = ()
+    for operation in operations:
         path = directory / operation.operation_id / "result.json"
         try:
             if path.stat().st_size > MAX_RESULT_BYTES:

@@ -24,6 +24,9 @@ from schemaxis_server.execution.verification import RECEIPTS_CHECK, Subject, fai
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
 
+_AT_ONCE = 2
+"""Checks that run at once, each in a process of its own; more wait."""
+
 
 class Reverification:
     """Runs fresh checks."""
@@ -31,6 +34,7 @@ class Reverification:
     def __init__(self, shop: Workshop) -> None:
         self._shop = shop
         self._running: dict[str, asyncio.Task[Verification]] = {}
+        self._turns = asyncio.Semaphore(_AT_ONCE)
         self._stop = asyncio.Event()
 
     async def verify(self, job_id: str) -> Verification:
@@ -62,6 +66,10 @@ class Reverification:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def _verify(self, job: Job) -> Verification:
+        async with self._turns:
+            return await self._verify_now(job)
+
+    async def _verify_now(self, job: Job) -> Verification:
         shop = self._shop
         task = TASK_SHELF.get(shop.database.reader, job.task_id)
         deadline = Deadline(

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
 
 from schemaxis_server.execution.records import PlanOperation
 
-T = TypeVar("T")
-
 
 async def run_graph(
-    operations: Sequence[PlanOperation], run: Callable[[PlanOperation], Awaitable[T]], parallel: int = 1
-) -> dict[str, T]:
-    """Run every operation once and return the outcomes by operation id.
+    operations: Sequence[PlanOperation], run: Callable[[PlanOperation], Awaitable[None]]
+) -> None:
+    """Run every operation once, one at a time; when it returns, all have.
 
-    At most ``parallel`` run at once. The first failure cancels those that run, waits for them
-    and is raised.
+    The first failure cancels the rest and is raised.
     """
-    slots = asyncio.Semaphore(parallel)
+    turn = asyncio.Lock()
     ended = {operation.operation_id: asyncio.Event() for operation in operations}
-    outcomes: dict[str, T] = {}
 
     async def one(operation: PlanOperation) -> None:
         for earlier in operation.after:
             await ended[earlier].wait()
-        async with slots:
-            outcomes[operation.operation_id] = await run(operation)
+        async with turn:
+            try:
+                await run(operation)
+            except asyncio.CancelledError as stray:
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                # A task group takes this for an end like any other.
+                raise RuntimeError(f"{operation.operation_id} was cancelled from inside") from stray
         ended[operation.operation_id].set()
 
     try:
@@ -36,4 +38,3 @@ async def run_graph(
                 group.create_task(one(operation))
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
-    return outcomes

@@ -6,6 +6,7 @@ is one terminal state, written once, with its event, its resources and the task'
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +29,8 @@ from schemaxis_server.execution.records import (
     Task,
     now,
 )
-from schemaxis_server.faults import Fault, FaultRecord
+from schemaxis_server.faults import Fault
+from schemaxis_server.store.damage import Corrupt
 from schemaxis_server.store.database import Transaction
 
 
@@ -51,9 +53,13 @@ class Ending:
     sections: Mapping[str, Any] = field(default_factory=dict)
 
 
-def view(fault: Fault | FaultRecord) -> FaultView:
+_OF_THE_DOCUMENT = ("NATIVE_FAILURE", "NATIVE_TIMEOUT", "UNSUPPORTED_INPUT", "VERIFICATION_FAILED")
+"""Codes that the same plan would meet again; a full disk, say, is none of the document's fault."""
+
+
+def view(fault: Fault) -> FaultView:
     """The fault as it is kept in a job."""
-    record = fault.record if isinstance(fault, Fault) else fault
+    record = fault.record
     return FaultView(
         code=record.code,
         message=record.message,
@@ -174,8 +180,10 @@ def invalidate(tx: Transaction, job_id: str, fault: FaultView) -> Job:
     job = replace(job, state=JobState.INVALIDATED, verified=False, goal=Goal.UNKNOWN, fault=fault)
     JOB_SHELF.put(tx, job_id, job)
     for resource_id in job.resource_ids:
-        resource = RESOURCE_SHELF.get(tx.connection, resource_id)
-        RESOURCE_SHELF.put(tx, resource_id, replace(resource, state=ResourceState.BLOCKED))
+        # A damaged record cannot be read by anybody, which blocks its resource too.
+        with contextlib.suppress(Corrupt):
+            resource = RESOURCE_SHELF.get(tx.connection, resource_id)
+            RESOURCE_SHELF.put(tx, resource_id, replace(resource, state=ResourceState.BLOCKED))
     tx.append(job_id, events.Invalidated(fault))
     return job
 
@@ -185,7 +193,11 @@ def cancelled_fault(message: str = "The job was cancelled at a client's request.
 
 
 def _charge(tx: Transaction, job: Job, ending: Ending) -> None:
-    task = TASK_SHELF.get(tx.connection, job.task_id)
+    try:
+        task = TASK_SHELF.get(tx.connection, job.task_id)
+    except Corrupt:
+        # Nobody can use it any more, and the job must have its end.
+        return
     usage = task.usage
     attempts = usage.attempts if ending.engine_started else max(0, usage.attempts - 1)
     failure = _latest_failure(tx, task, job, ending)
@@ -203,7 +215,12 @@ def _latest_failure(tx: Transaction, task: Task, job: Job, ending: Ending) -> La
         return None
     if job.state is not JobState.FAILED or job.fault is None or not ending.engine_started:
         return task.failure
-    digest = PLAN_SHELF.get(tx.connection, job.plan_id).digest
+    if job.fault.code not in _OF_THE_DOCUMENT:
+        return task.failure
+    try:
+        digest = PLAN_SHELF.get(tx.connection, job.plan_id).digest
+    except Corrupt:
+        return task.failure
     latest = task.failure
     if latest is not None and (latest.digest, latest.code) == (digest, job.fault.code):
         return replace(latest, count=latest.count + 1)
