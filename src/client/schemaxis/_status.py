@@ -10,14 +10,7 @@ from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
 from schemaxis._codec.common import fault_exception
-from schemaxis.errors import (
-    ConnectionLost,
-    FaultError,
-    SchemaxisError,
-    UnexpectedAnswer,
-    WaitTimeout,
-    fault_error,
-)
+from schemaxis.errors import ConnectionLost, SchemaxisError, UnexpectedAnswer, WaitTimeout
 from schemaxis.v1 import fault_pb2
 
 DOMAIN = "schemaxis"
@@ -39,9 +32,9 @@ class Refusal(Protocol):
 
 def error_of(refusal: Refusal) -> SchemaxisError:
     """The exception that tells what ended a call."""
-    fault = _fault(refusal)
+    fault = fault_in(refusal)
     if fault is not None:
-        return fault
+        return fault_exception(fault)
     code, text = refusal.code(), refusal.details() or "no reason given"
     if code in _BROKEN:
         return ConnectionLost(
@@ -56,7 +49,8 @@ def error_of(refusal: Refusal) -> SchemaxisError:
     )
 
 
-def _fault(refusal: Refusal) -> FaultError | None:
+def fault_in(refusal: Refusal) -> fault_pb2.Fault | None:
+    """The service's fault that ended a call, ``None`` where its details hold none or cannot be read."""
     for key, value in refusal.trailing_metadata() or ():
         if key == _DETAILS_KEY and isinstance(value, bytes):
             try:
@@ -66,15 +60,12 @@ def _fault(refusal: Refusal) -> FaultError | None:
     return None
 
 
-def _from_status(status: status_pb2.Status) -> FaultError | None:
+def _from_status(status: status_pb2.Status) -> fault_pb2.Fault | None:
     fault, info = fault_pb2.Fault(), error_details_pb2.ErrorInfo()
-    named: FaultError | None = None
+    named: fault_pb2.Fault | None = None
     for detail in status.details:
-        if detail.Is(fault_pb2.Fault.DESCRIPTOR):
-            detail.Unpack(fault)
-            return fault_exception(fault)
-        if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
-            detail.Unpack(info)
-            if info.domain == DOMAIN:
-                named = fault_error(info.reason, status.message, retryable=False)
+        if detail.Unpack(fault):
+            return fault
+        if detail.Unpack(info) and info.domain == DOMAIN:
+            named = fault_pb2.Fault(code=info.reason, message=status.message)
     return named

@@ -8,12 +8,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import grpc
-from google.rpc import status_pb2
 
+from schemaxis._status import Refusal, fault_in
 from schemaxis.bridge.text import quote
 from schemaxis.v1 import fault_pb2
 
-_DETAILS_KEY = "grpc-status-details-bin"
 _RETRYABLE = frozenset({"SHUTTING_DOWN", "OVERLOADED"})
 
 # What a status without details means: nobody but the transport made it.
@@ -32,10 +31,6 @@ _BARE_STATUS = {
     ),
     grpc.StatusCode.CANCELLED: ("CANCELLED", "The call was cancelled; send it again if it is still wanted."),
 }
-
-
-# What a call ends with when the server is killed or closes the connection.
-_BROKEN = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 
 
 class BridgeFault(Exception):
@@ -93,11 +88,11 @@ def fault_of_message(fault: fault_pb2.Fault) -> BridgeFault:
     )
 
 
-def fault_of_status(error: grpc.RpcError) -> BridgeFault:
+def fault_of_status(refusal: Refusal) -> BridgeFault:
     """The fault in the details of a failed call, or one that says what the bare status means."""
-    if (fault := _fault_in_details(error)) is not None:
+    if (fault := fault_in(refusal)) is not None:
         return fault_of_message(fault)
-    code = error.code() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else grpc.StatusCode.UNKNOWN
+    code = refusal.code()
     if code in _BARE_STATUS:
         return BridgeFault(*_BARE_STATUS[code])
     return local_fault(
@@ -105,22 +100,3 @@ def fault_of_status(error: grpc.RpcError) -> BridgeFault:
         f"The call failed with status {code.name}; the service's log has the rest.",
         status=code.name,
     )
-
-
-def is_broken(error: grpc.RpcError) -> bool:
-    """Whether the connection failed, as opposed to the service having refused."""
-    code = error.code() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else grpc.StatusCode.UNKNOWN
-    return code in _BROKEN and _fault_in_details(error) is None
-
-
-def _fault_in_details(error: grpc.RpcError) -> fault_pb2.Fault | None:
-    if not isinstance(error, grpc.Call | grpc.aio.AioRpcError):
-        return None
-    for key, value in error.trailing_metadata() or ():
-        if key != _DETAILS_KEY or not isinstance(value, bytes):
-            continue
-        for detail in status_pb2.Status.FromString(value).details:
-            fault = fault_pb2.Fault()
-            if detail.Unpack(fault):
-                return fault
-    return None

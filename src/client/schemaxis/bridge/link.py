@@ -76,7 +76,9 @@ class Link:
             await self._serve()
         if not await self._connected(_ACCEPT_SECONDS):
             assert self._served is not None
-            raise ServerNotRunning(f"The server at {self._served.socket} accepts no connection: start it again.")
+            raise ServerNotRunning(
+                f"The server at {self._served.socket} accepts no connection: start it again."
+            )
 
     async def _serve(self) -> None:
         before: Path | None = None

@@ -4,37 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Iterator
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
 import grpc
 from google.protobuf.message import Message
 
-from schemaxis.bridge.faults import BridgeFault, fault_of_status, is_broken, local_fault
+from schemaxis._retry import Patience
+from schemaxis._status import error_of
+from schemaxis.bridge.faults import BridgeFault, fault_of_status, local_fault
 from schemaxis.bridge.link import Link
 from schemaxis.bridge.methods import Method
+from schemaxis.errors import ConnectionLost
 
 _CURSOR = "after_sequence"
 _SEQUENCE = "sequence"
-_FIRST_PAUSE_SECONDS = 0.05
-_LONGEST_PAUSE_SECONDS = 2.0
-# Breaks in a row, without an event between them, after which the stream is given up.
-_MOST_BREAKS = 8
+# How long breaks without a frame between them are borne.
+_PATIENCE_SECONDS = 10.0
 
 
 class EventStream:
     """The events of one streaming call. ``result`` is its last frame's, once the iteration has ended.
 
     A stream whose request has a cursor and whose events are numbered goes on after a break where
-    it stood, and no event comes twice.
+    it stood, and no event comes twice. ``note`` is told each frame.
     """
 
-    def __init__(self, link: Link, method: Method, request: Message) -> None:
+    def __init__(
+        self, link: Link, method: Method, request: Message, note: Callable[[Message], None] | None = None
+    ) -> None:
         self._link = link
         self._method = method
         self._request = request
+        self._note = note
         self._resumable = _is_resumable(method)
-        self._breaks = 0
+        self._patience = Patience(_PATIENCE_SECONDS, time.monotonic)
         self.result = ""
 
     @property
@@ -49,15 +54,18 @@ class EventStream:
             call = self._link.stream(self._method, self._request)
             try:
                 async for frame in call:
+                    self._patience.progress()
+                    if self._note is not None:
+                        self._note(frame)
                     for event in self._fresh(frame):
                         yield self._method.write_event(event)
                     if frame.HasField(self._method.result_field):
                         self.result = self._method.write_result(frame)
                         return
             except grpc.aio.AioRpcError as error:
-                if not is_broken(error):
-                    raise fault_of_status(error) from error
                 fault = fault_of_status(error)
+                if not isinstance(error_of(error), ConnectionLost):
+                    raise fault from error
             finally:
                 # Leaving the iteration early would leave the call open.
                 call.cancel()
@@ -69,15 +77,16 @@ class EventStream:
                 if event.sequence <= self._request.after_sequence:  # type: ignore[attr-defined]
                     continue
                 self._request.after_sequence = event.sequence  # type: ignore[attr-defined]
-            self._breaks = 0
             yield event
 
     async def _pause(self, fault: BridgeFault | None) -> None:
         broken = fault or local_fault("INTERNAL", "The stream ended without its last frame; watch again.")
-        if not self._resumable or self._breaks >= _MOST_BREAKS:
+        if not self._resumable:
             raise broken
-        pause = min(_FIRST_PAUSE_SECONDS * 2**self._breaks, _LONGEST_PAUSE_SECONDS)
-        self._breaks += 1
+        try:
+            pause = self._patience.pause(ConnectionLost(broken.message))
+        except ConnectionLost:
+            raise broken from None
         await asyncio.sleep(pause)
         with contextlib.suppress(BridgeFault):
             await self._link.ready()
