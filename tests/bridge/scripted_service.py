@@ -69,6 +69,10 @@ class ScriptedService:
         self.verify_entered = asyncio.Event()
         self.verify_may_end = asyncio.Event()
         self.evidence = "{}"
+        # What GetJob says of a job that was not cancelled.
+        self.job_state: job_pb2.JobState.ValueType = job_pb2.JOB_STATE_RUNNING
+        self.cancelling = 0
+        self.most_cancelling = 0
         self.cancelled: dict[str, asyncio.Event] = {}
         self.range_data = bytes(range(256)) * (_RANGE_BYTES // 256)
 
@@ -123,7 +127,8 @@ class _Plans(plan_pb2_grpc.PlanServiceServicer):
         return plan_pb2.CreatePlanResponse(plan=plan_pb2.Plan(plan_id="plan_1", revision=1))
 
     async def GetPlan(self, request: Any, context: Any) -> Any:  # noqa: N802
-        await _unserved(context)
+        garbage = (("grpc-status-details-bin", b"\xff\xff"),)
+        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "no", trailing_metadata=garbage)
 
     async def ListPlans(self, request: Any, context: Any) -> Any:  # noqa: N802
         await _unserved(context)
@@ -143,7 +148,7 @@ class _Jobs(job_pb2_grpc.JobServiceServicer):
 
     async def GetJob(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._service.note(request)
-        return job_pb2.GetJobResponse(job=job_pb2.Job(job_id=request.job_id, state=job_pb2.JOB_STATE_RUNNING))
+        return job_pb2.GetJobResponse(job=job_pb2.Job(job_id=request.job_id, state=self._service.job_state))
 
     async def ListJobs(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._service.note(request)
@@ -151,6 +156,10 @@ class _Jobs(job_pb2_grpc.JobServiceServicer):
 
     async def CancelJob(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._service.note(request)
+        self._service.cancelling += 1
+        self._service.most_cancelling = max(self._service.most_cancelling, self._service.cancelling)
+        await asyncio.sleep(0.001)
+        self._service.cancelling -= 1
         self._service.cancelled[request.job_id].set()
         state = job_pb2.JOB_STATE_CANCELLATION_REQUESTED
         return job_pb2.CancelJobResponse(job=job_pb2.Job(job_id=request.job_id, state=state))

@@ -114,6 +114,13 @@ async def test_a_method_that_the_service_lacks(agent: AgentProcess) -> None:
     assert (await agent.ask(1, "workspace"))["fault"]["code"] == "UNKNOWN_METHOD"
 
 
+async def test_a_fault_that_cannot_be_read_is_answered(agent: AgentProcess) -> None:
+    answer = await agent.ask(1, "get_plan", plan_id="p")
+    assert (answer["id"], answer["fault"]["code"]) == (1, "INTERNAL")
+    assert answer["fault"]["details"] == {"status": "FAILED_PRECONDITION"}
+    assert (await agent.ask(1, "job", job_id="j"))["ok"] is True, "the id is free again"
+
+
 async def test_a_long_verify_blocks_nothing_and_ids_differ_by_type(
     agent: AgentProcess, service: ScriptedService
 ) -> None:
@@ -218,6 +225,18 @@ async def test_end_of_input_answers_everything_and_cancels_what_it_started(
     assert answers["w"]["fault"]["code"] == "SHUTTING_DOWN"
     assert await agent.exit_code() == 0
     assert service.calls.count("CancelJob") == 1
+
+
+async def test_a_job_whose_end_was_watched_is_not_cancelled(
+    agent: AgentProcess, service: ScriptedService
+) -> None:
+    service.watches = [[events(1), end(1)]]
+    assert (await agent.ask("e", "execute", plan_id="p"))["ok"] is True
+    agent.send("w", "watch_job", job_id="job_1")
+    assert [(await agent.line())["id"] for _ in range(2)] == ["w", "w"]
+    agent.end_input()
+    assert await agent.rest() == []
+    assert "CancelJob" not in service.calls
 
 
 async def test_five_megabytes_arrive_whole_at_a_slow_reader(

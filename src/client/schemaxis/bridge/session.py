@@ -7,9 +7,11 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import grpc
+from google.protobuf.message import Message
 
 from schemaxis.bridge.decoding import decode
 from schemaxis.bridge.envelope import (
@@ -59,7 +61,8 @@ class Session:
     """Serves the lines of one client until its input ends.
 
     Nothing it holds grows without bound: it takes no line while 64 calls are unanswered or the
-    reader is 16 MiB behind, and opens at most 64 streams.
+    reader is 16 MiB behind, opens at most 64 streams, and remembers of the jobs that it started
+    little more than those which still work.
     """
 
     def __init__(
@@ -122,10 +125,11 @@ class Session:
             if not method.streaming:
                 self._calls.release()
             raise
+        note = partial(self._started.note, message)
         if method.streaming:
-            work = self._stream(request, EventStream(self._link, method, message))
+            work = self._stream(request, EventStream(self._link, method, message, note))
         else:
-            work = self._call(request, method, self._link.call(method, message))
+            work = self._call(request, method, self._link.call(method, message), note)
         await self._track(request.id_text, work, method)
 
     def _refuse_too_many_streams(self) -> None:
@@ -180,9 +184,15 @@ class Session:
         self._in_flight.pop(id_text).heard.set()
         self._writer.send(line)
 
-    async def _call(self, request: Request, method: Method, call: grpc.aio.UnaryUnaryCall[Any, Any]) -> None:
+    async def _call(
+        self,
+        request: Request,
+        method: Method,
+        call: grpc.aio.UnaryUnaryCall[Any, Any],
+        note: Callable[[Message], None],
+    ) -> None:
         response = await call
-        self._started.note(response)
+        note(response)
         self._reply(request.id_text, result_line(request.id_text, method.write_result(response)))
 
     async def _stream(self, request: Request, stream: EventStream) -> None:
