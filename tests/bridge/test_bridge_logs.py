@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
+import time
 
 from schemaxis.bridge.logs import LogForwarder
 
@@ -36,6 +38,28 @@ def test_a_log_that_nobody_reads_does_not_stop_the_server() -> None:
     os.close(ours)
     assert b"bytes of log were dropped" in received
     assert received.endswith(b"later\n")
+
+
+def test_every_byte_arrives_or_is_counted() -> None:
+    ours, theirs = os.pipe()
+    forwarder = LogForwarder(theirs)
+    sent, received = 0, b""
+    for size in (200_000, 1, 70_000, 4096, 100_000, 5000):
+        os.write(forwarder.descriptor, b"x" * size)
+        sent += size
+        # Until it stands still the forwarder may put more behind what is read here.
+        time.sleep(0.05)
+        received += os.read(ours, 1024 * 1024)
+    forwarder.close()
+    os.close(theirs)
+    while chunk := os.read(ours, 65536):
+        received += chunk
+    os.close(ours)
+    note = re.compile(rb"\n\[(\d+) bytes of log were dropped, since nobody read them\]\n")
+    dropped = sum(int(count) for count in note.findall(received))
+    assert dropped > 0
+    assert received.count(b"x") + dropped == sent
+    assert set(note.sub(b"", received)) == set(b"x")
 
 
 def test_a_closed_target_does_not_stop_the_server() -> None:

@@ -6,8 +6,10 @@ import os
 import select
 import threading
 
-# A pipe that says it can be written takes this much without blocking.
-_PIECE_BYTES = select.PIPE_BUF
+# A pipe that says it can be written takes so much without blocking: a piece with the note before it.
+_WRITTEN_BYTES = select.PIPE_BUF
+_NOTE_BYTES = 128
+_PIECE_BYTES = _WRITTEN_BYTES - _NOTE_BYTES
 _END_SECONDS = 1.0
 
 
@@ -15,7 +17,8 @@ class LogForwarder:
     """Passes on what comes into ``descriptor`` to another one, and drops what that does not take.
 
     Many a parent never reads the standard error of its child. Its pipe is then full before long,
-    and whoever writes to it directly stands still.
+    and whoever writes to it directly stands still. How many bytes were dropped is told where they
+    are missing, as soon as there is room.
     """
 
     def __init__(self, target: int = 2) -> None:
@@ -31,22 +34,29 @@ class LogForwarder:
         self._thread.join(_END_SECONDS)
 
     def _forward(self) -> None:
-        can_write = select.poll()
-        can_write.register(self._target, select.POLLOUT)
         while piece := os.read(self._source, _PIECE_BYTES):
-            if not any(events & select.POLLOUT for _, events in can_write.poll(0)):
-                self._dropped += len(piece)
-                continue
-            try:
-                self._write(piece)
-            except OSError:
-                # Nobody reads any more; the server is still to be drained.
-                self._dropped += len(piece)
+            self._pass_on(piece)
+        if self._dropped:
+            self._pass_on(b"")
         os.close(self._source)
 
-    def _write(self, piece: bytes) -> None:
+    def _pass_on(self, piece: bytes) -> None:
+        note = b""
         if self._dropped:
-            told, self._dropped = self._dropped, 0
-            piece = f"\n[{told} bytes of log were dropped, since nobody read them]\n".encode() + piece
-            piece = piece[:_PIECE_BYTES]
-        os.write(self._target, piece)
+            note = f"\n[{self._dropped} bytes of log were dropped, since nobody read them]\n".encode()
+        written = self._write(note + piece)
+        if written >= len(note):
+            self._dropped = 0
+        self._dropped += len(piece) - max(written - len(note), 0)
+
+    def _write(self, data: bytes) -> int:
+        """How many bytes the target took without waiting."""
+        can_write = select.poll()
+        can_write.register(self._target, select.POLLOUT)
+        if not any(events & select.POLLOUT for _, events in can_write.poll(0)):
+            return 0
+        try:
+            return os.write(self._target, data)
+        except OSError:
+            # Nobody reads any more; the server is still to be drained.
+            return 0
