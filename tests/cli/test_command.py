@@ -9,52 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from schemaxis.process import ServerProcess
 
-from cli.commands import SECONDS, environment, schemaxis
-
-BOX = {
-    "version": "schemaxis.occt/1",
-    "nodes": [{"id": "body", "filter": "box", "options": {"length": 20, "width": 10, "height": 5}}],
-    "output": "body",
-}
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Path]:
-    """A workspace whose server runs all the time."""
-    with tempfile.TemporaryDirectory(prefix="sx-") as directory:
-        workspace = Path(directory) / "w"
-        with ServerProcess(workspace):
-            yield workspace
-
-
-@pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("documents") / "box.json"
-    path.write_text(json.dumps(BOX))
-    return path
-
-
-@pytest.fixture(scope="module")
-def finished(served: Path, document: Path) -> Any:
-    """A finished job with everything that ``run --json`` says of it."""
-    done = schemaxis(served, "run", str(document), "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@pytest.fixture
-def nowhere() -> Iterator[Path]:
-    """A workspace that does not exist and must not come into being."""
-    with tempfile.TemporaryDirectory(prefix="sx-") as directory:
-        yield Path(directory) / "w"
-        assert os.listdir(directory) == []
+from cli.commands import BOX, SECONDS, environment, schemaxis
 
 
 def test_run_shows_and_saves_a_verified_result(served: Path, document: Path, tmp_path: Path) -> None:
@@ -100,12 +60,13 @@ def test_an_interrupted_run_cancels_its_job(served: Path, document: Path) -> Non
     assert process.stderr is not None
     job_id = b""
     for line in process.stderr:
-        if b"queued" in line:
-            job_id = line.split()[0]
+        if line.startswith(b"job_"):
+            job_id = line.strip()
             process.send_signal(signal.SIGINT)
             break
-    process.communicate(timeout=SECONDS)
+    _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
+    assert job_id + b" is cancelled; nothing was published." in said
     status = json.loads(schemaxis(served, "job", job_id.decode(), "--json").stdout)
     assert status["state"] == "cancelled"
 
@@ -136,6 +97,9 @@ def test_read(served: Path, finished: Any, tmp_path: Path) -> None:
     assert len(piped.stdout) == stl["sizeBytes"]
     for code in (0, 2):
         assert schemaxis(served, "read", stl["resourceId"], cwd=tmp_path).returncode == code
+        assert (
+            schemaxis(served, "read", stl["resourceId"], "-o", "named.stl", cwd=tmp_path).returncode == code
+        )
     assert (tmp_path / stl["name"]).read_bytes() == piped.stdout
     unknown = schemaxis(served, "read", "res_unknown")
     assert (unknown.returncode, b"NOT_FOUND" in unknown.stderr) == (1, True)
@@ -218,7 +182,7 @@ def test_serve_says_where_and_drains_on_a_signal() -> None:
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
         assert (ready["socket"], ready["pid"]) == (str(workspace / "schemaxis.sock"), process.pid)
-        assert schemaxis(workspace, "jobs").stdout == b"No jobs yet.\n"
+        assert schemaxis(workspace, "jobs").stdout.startswith(b"No jobs yet")
         process.terminate()
         assert process.wait(SECONDS) == 0
         process.stdout.close()

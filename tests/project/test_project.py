@@ -32,6 +32,11 @@ def test_the_demonstration_holds_and_saves_its_pictures(tmp_path: Path) -> None:
     told = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
     assert ["observe", "the volume is 1500 mm³"] in told
     assert "BUDGET_EXHAUSTED" in done.stdout
+    # Both parts tell what verified them and what nothing did.
+    for part in ("body", "flange"):
+        for start in ("  verify", "  not covered"):
+            lines = [line for line in done.stdout.splitlines() if line.startswith(start) and part in line]
+            assert lines, (part, start)
     for name in ("box.png", "flange.png"):
         assert (tmp_path / "demo" / name).read_bytes().startswith(b"\x89PNG")
         assert name in done.stdout

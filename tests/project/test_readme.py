@@ -32,6 +32,7 @@ def place(tmp_path: Path) -> Path:
 
 def shell(script: str, place: Path) -> str:
     environment = {**os.environ, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"}
+    environment.pop("SCHEMAXIS_WORKSPACE", None)
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=place,
@@ -56,6 +57,15 @@ def test_the_json_lines_example(place: Path) -> None:
     replies = [json.loads(line) for line in shell(example("sh", "schemaxis agent"), place).splitlines()]
     assert sorted(reply["id"] for reply in replies) == [1, 2, 3]
     assert all(reply["ok"] for reply in replies)
+
+
+def test_the_command_example(place: Path) -> None:
+    said = shell(example("sh", "schemaxis run"), place)
+    assert "succeeded, verified" in said
+    assert "Goal: met" in said
+    assert (place / "made" / "body.png").read_bytes().startswith(b"\x89PNG")
+    # The default workspace is the one that the page names.
+    assert (place / "workspace" / "schemaxis.format").exists()
 
 
 def test_the_grpcurl_example(place: Path) -> None:

@@ -10,11 +10,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from schemaxis.cli.main import Exit
-from schemaxis.cli.output import coloured, print_lines, table
+from schemaxis.cli.output import coloured, print_lines, table, wrapped
 from schemaxis.cli.serving import server_command
+from schemaxis.cli.workspaces import named
 from schemaxis.errors import SchemaxisError
 from schemaxis.process import is_serving
 
@@ -23,7 +25,8 @@ _LIBRARIES = ("schemaxis", "grpcio", "grpcio-status", "protobuf")
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Check the client here and the server's side in its own program; 0 when nothing is wrong."""
-    checks = [*_client_checks(arguments), *_server_checks(arguments)]
+    workspace = named(arguments)
+    checks = [*_client_checks(workspace), *_server_checks(workspace, deep=arguments.deep)]
     if arguments.json:
         print_lines(json.dumps({"checks": checks}, ensure_ascii=False, separators=(",", ":")))
     else:
@@ -35,7 +38,7 @@ def _check(name: str, ok: bool, detail: str, advice: str = "") -> dict[str, Any]
     return {"name": name, "ok": ok, "detail": detail, "advice": advice}
 
 
-def _client_checks(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def _client_checks(workspace: Path) -> Iterator[dict[str, Any]]:
     recent = sys.version_info >= (3, 11)
     advice = "" if recent else "Use Python 3.11 or later."
     yield _check("python", recent, f"{platform.python_version()} at {sys.executable}", advice)
@@ -48,19 +51,19 @@ def _client_checks(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
             detail = "runs from its source tree" if own else "not installed"
             yield _check(library, own, detail, "" if own else f"pip install {library}")
     try:
-        serving = is_serving(arguments.workspace)
+        serving = is_serving(workspace)
     except SchemaxisError as error:
         yield _check("socket", False, error.message, "Look what lies at the socket's path.")
         return
     yield _check("service", True, "runs on this workspace" if serving else "does not run; commands start it")
 
 
-def _server_checks(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def _server_checks(workspace: Path, *, deep: bool) -> Iterator[dict[str, Any]]:
     options = [
         "--workspace",
-        os.fspath(arguments.workspace),
+        os.fspath(workspace),
         "--doctor",
-        *(["--deep"] if arguments.deep else []),
+        *(["--deep"] if deep else []),
     ]
     command = server_command(*options)
     if command is None:
@@ -79,10 +82,10 @@ def _server_checks(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _lines(checks: list[dict[str, Any]]) -> list[str]:
-    lines = table([("ok" if check["ok"] else "WRONG", check["name"], check["detail"]) for check in checks])
-    lines = [
-        line if check["ok"] else coloured(line, "bad") for line, check in zip(lines, checks, strict=True)
-    ]
-    if advice := [f"  {check['name']}: {check['advice']}" for check in checks if check["advice"]]:
-        lines += ["", "What to do", *advice]
+    rows = [("ok" if check["ok"] else "WRONG", check["name"], check["detail"]) for check in checks]
+    lines = [coloured(line, "bad") if line.startswith("WRONG") else line for line in table(rows)]
+    if advice := [f"{check['name']}: {check['advice']}" for check in checks if check["advice"]]:
+        lines += ["", "What to do"]
+        for sentence in advice:
+            lines += wrapped(sentence, indent="  ", hanging="  ")
     return lines

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from schemaxis.cli.output import coloured, seconds_between, size, table, value
+from schemaxis.cli.output import coloured, counted, greatest, seconds_between, size, table, value, wrapped
+
+_MET = {True: "met", False: "NOT MET", None: "unknown"}
 
 
 def state_line(job: Any) -> str:
@@ -16,46 +18,94 @@ def state_line(job: Any) -> str:
     return coloured(words, "good" if good else "bad") + (f" in {took}" if took else "")
 
 
-def fault_lines(fault: Any) -> list[str]:
-    """Why a job did not succeed."""
-    place = f" (at {fault['pointer']})" if fault.get("pointer") else ""
-    return [f"{fault['code']}: {fault['message']}{place}"]
-
-
 def result_lines(result: Any) -> list[str]:
-    """Each output's quantities with their units."""
+    """Each output's quantities with their units, then the warnings."""
     lines: list[str] = []
     for output, quantities in result.get("outputs", {}).items():
-        rows = [(name, value(one["value"]), one["unit"]) for name, one in quantities.items()]
-        lines += [output, *table(rows, indent=2)]
-    lines += [f"warning: {warning}" for warning in result.get("warnings", ())]
+        scales = _scales(quantities.values())
+        rows = [
+            (name, value(one["value"], scales.get(one["unit"], 0.0)), one["unit"])
+            for name, one in quantities.items()
+        ]
+        lines += [*wrapped(output), *table(rows, indent=2)]
+    for warning in result.get("warnings", ()):
+        lines += wrapped(f"Warning: {warning}", hanging="  ")
     return lines
+
+
+def _scales(quantities: Iterable[Any]) -> dict[str, float]:
+    """The greatest magnitude of each unit; numbers without one have nothing in common."""
+    scales: dict[str, float] = {}
+    for one in quantities:
+        if one["unit"]:
+            scales[one["unit"]] = max(scales.get(one["unit"], 0.0), greatest(one["value"]))
+    return scales
 
 
 def criteria_lines(criteria: Iterable[Any]) -> list[str]:
     """Each criterion with what was observed."""
     rows = [
-        (
-            "met" if one["met"] else "NOT MET",
-            one["criterion"]["pointer"],
-            one["criterion"]["operator"],
-            f"observed {value(one['observed'])} {one['unit']}".rstrip(),
-        )
+        (_MET[one.get("met")], one["criterion"]["pointer"], _wanted(one["criterion"]), _observed(one))
         for one in criteria
     ]
-    return table(rows)
+    return table(rows, indent=2)
+
+
+def _wanted(criterion: Any) -> str:
+    parts = [criterion["operator"]]
+    if criterion["operator"] == "between":
+        parts.append(f"{value(criterion.get('low'))} and {value(criterion.get('high'))}")
+    elif criterion.get("value") is not None:
+        parts.append(value(criterion["value"]))
+    if criterion.get("tolerance") is not None:
+        parts.append(f"± {value(criterion['tolerance'])}")
+    if criterion.get("unit"):
+        parts.append(criterion["unit"])
+    return " ".join(parts)
+
+
+def _observed(one: Any) -> str:
+    words = (
+        [f"observed {value(one['observed'])} {one.get('unit') or ''}".rstrip()] if "observed" in one else []
+    )
+    if one.get("reason"):
+        words.append(one["reason"])
+    return "; ".join(words)
+
+
+def strength(verification: Any) -> str:
+    """How much a verification is worth, in short: the checks that passed, and how much is left open."""
+    checks = verification["checks"]
+    passed = sum(check["passed"] for check in checks)
+    return f"{passed}/{len(checks)}, {len(verification['notCovered'])} open"
+
+
+def passed_checks(verification: Any) -> str:
+    """``6 of 6 checks passed``."""
+    checks = verification["checks"]
+    return f"{sum(check['passed'] for check in checks)} of {counted(len(checks), 'check')} passed"
 
 
 def verification_lines(verification: Any) -> list[str]:
-    """Each check with its engine, then what no check covers."""
-    rows = [
-        ("passed" if check["passed"] else "FAILED", check["name"], check["engine"])
-        for check in verification["checks"]
-    ]
-    lines = ["Checks", *table(rows, indent=2)]
-    if verification["notCovered"]:
-        lines += ["Not covered", *(f"  {sentence}" for sentence in verification["notCovered"])]
+    """The checks of each engine, then what no check covers."""
+    checks = verification["checks"]
+    lines = [f"Verification: {passed_checks(verification)}"]
+    lines += table(_by_engine(checks), indent=2)
+    if open_points := verification["notCovered"]:
+        lines.append("Not covered by any check")
+        for sentence in open_points:
+            lines += wrapped(sentence, indent="  - ")
     return lines
+
+
+def _by_engine(checks: Iterable[Any]) -> Iterator[tuple[str, str, str]]:
+    by_engine: dict[str, list[Any]] = {}
+    for check in checks:
+        by_engine.setdefault(check["engine"], []).append(check)
+    for engine, made in by_engine.items():
+        for number, check in enumerate(made):
+            label = f"{engine} ({len(made)})" if number == 0 else ""
+            yield label, "passed" if check["passed"] else "FAILED", check["name"]
 
 
 def resource_lines(resources: Iterable[Any]) -> list[str]:

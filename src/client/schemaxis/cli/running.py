@@ -7,57 +7,44 @@ import asyncio
 import json
 import sys
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from schemaxis.cli.documents import override, read_document, request_with, version_of
 from schemaxis.cli.jobs import cancelled, job_lines
-from schemaxis.cli.main import Exit, UsageError
-from schemaxis.cli.output import note, print_lines
-from schemaxis.cli.report import resource_lines, verification_lines
-from schemaxis.cli.resources import save_all
+from schemaxis.cli.main import Exit, UsageError, discard_output
+from schemaxis.cli.output import complain, note, print_lines, table, wrapped
+from schemaxis.cli.progress import Progress
+from schemaxis.cli.report import passed_checks, resource_lines, verification_lines
+from schemaxis.cli.resources import check_directory, save_all
 from schemaxis.cli.service import Service, run_with
+from schemaxis.cli.tasks import check_task_options, task_for
+from schemaxis.cli.workspaces import command, creatable
 
-_CLEAR_LINE = "\r\x1b[K"
+_PREVIEW = "picture/preview"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Plan, execute, watch and show; 0 only for a verified result."""
+    """Plan, execute, watch and show; 0 only for a verified result that meets the criteria."""
     document = read_document(arguments.document)
     for assignment in arguments.overrides:
         document = override(document, assignment)
     bindings = _bindings(arguments.bindings)
-    objective = arguments.objective or f"Run {arguments.document}"
+    check_task_options(arguments)
+    if arguments.output_directory is not None:
+        check_directory(arguments.output_directory)
+
+    running = _Run(arguments)
 
     async def work(service: Service) -> int:
-        job = await _execute(service, objective, document, bindings)
-        status = await _followed(service, job["jobId"])
-        found = await service.listed("list_resources", "resources", 500, job_id=job["jobId"])
-        saved = await _saved(service, job["jobId"], arguments.output_directory)
-        fresh = await _verified(service, job["jobId"]) if arguments.verify else None
-        if arguments.json:
-            await _print_json(service, status, found, saved, fresh)
-        else:
-            print_lines(*await job_lines(service, status))
-            _print_rest(found, saved, fresh)
-        succeeded = status["state"] == "succeeded" and (fresh is None or fresh["verified"])
-        return Exit.DONE if succeeded else Exit.FAILED
+        return await running.perform(service, document, bindings)
 
-    return run_with(arguments.workspace, work, json_faults=arguments.json)
-
-
-async def _execute(service: Service, objective: str, document: Any, bindings: dict[str, str]) -> Any:
-    engines = (await service.call("workspace"))["engines"]
-    version = version_of(document)
-    # A version that nobody knows is left to the planner, which says which there are.
-    providers = [one["provider"] for one in engines if one["documentVersion"] == version] or [
-        one["provider"] for one in engines
-    ]
-    task = await service.call("create_task", objective=objective, allowed_providers=providers)
-    request = request_with(document, task_id=task["taskId"], expected_revision=0, bindings=bindings)
-    plan = json.loads(await service.call_text("plan", request))
-    note(f"{task['taskId']}  {plan['planId']}")
-    return await service.call("execute", plan_id=plan["planId"], expected_revision=plan["revision"])
+    try:
+        return run_with(creatable(arguments), work, json_faults=arguments.json)
+    except KeyboardInterrupt:
+        running.say_interrupted()
+        raise
 
 
 def _bindings(assignments: list[str]) -> dict[str, str]:
@@ -72,85 +59,167 @@ def _bindings(assignments: list[str]) -> dict[str, str]:
     return bindings
 
 
-async def _followed(service: Service, job_id: str) -> Any:
-    """Show progress until the job is terminal; its status then. Interrupted, it cancels the job first."""
-    progress = _Progress(job_id)
-    stream = service.stream("watch_job", json.dumps({"job_id": job_id}))
-    try:
+@dataclass
+class _Outcome:
+    """What there is to show. ``refused`` says why nothing was saved."""
+
+    status: Any
+    resources: list[Any]
+    saved: list[Path]
+    refused: UsageError | None
+    fresh: Any
+
+
+class _Run:
+    """One run, and what to say of it when it is interrupted."""
+
+    _service: Service
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._arguments = arguments
+        self._job_id = ""
+        self._told = False
+
+    async def perform(self, service: Service, document: Any, bindings: dict[str, str]) -> int:
+        """Everything from the plan to the report; the exit code."""
+        self._service = service
+        task, plan = await self._planned(document, bindings)
+        status = await self._executed(plan)
+        outcome = await self._collected(status)
+        try:
+            await self._show(outcome)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read the report has seen enough; the work still has its outcome.
+            discard_output()
+        return self._code(outcome, task)
+
+    def _say(self, line: str) -> None:
+        if not self._arguments.quiet:
+            note(line)
+
+    def _shows(self, job_id: str) -> str:
+        return f"{command(self._arguments, f'job {job_id}')} shows it."
+
+    def say_interrupted(self) -> None:
+        """Say what the interruption met, unless that was said when it came."""
+        if self._told:
+            return
+        if self._job_id:
+            note(f"Interrupted; {self._job_id} had ended. {self._shows(self._job_id)}")
+        else:
+            note("Interrupted before anything was executed.")
+
+    async def _planned(self, document: Any, bindings: dict[str, str]) -> tuple[Any, Any]:
+        task = await task_for(self._service, self._arguments, version_of(document))
+        request = request_with(
+            document, task_id=task["taskId"], expected_revision=task["revision"], bindings=bindings
+        )
+        plan = json.loads(await self._service.call_text("plan", request))
+        self._say(f"{task['taskId']}  {plan['planId']}")
+        return task, plan
+
+    async def _executed(self, plan: Any) -> Any:
+        """The job's status once it is terminal. Interrupted, it cancels the job first and says how it ended."""
+        params = {"plan_id": plan["planId"], "expected_revision": plan["revision"]}
+        # An interruption must not lose sight of a job that is being started.
+        starting = asyncio.ensure_future(self._service.call("execute", **params))
+        progress = Progress(sys.stderr, quiet=self._arguments.quiet)
+        try:
+            job_id = (await asyncio.shield(starting))["jobId"]
+            self._say(job_id)
+            async with progress.moving():
+                await self._followed(job_id, progress)
+        except asyncio.CancelledError:
+            await self._cancelled((await starting)["jobId"])
+            raise
+        self._job_id = job_id
+        return await self._service.call("job", job_id=job_id)
+
+    async def _followed(self, job_id: str, progress: Progress) -> None:
+        stream = self._service.stream("watch_job", json.dumps({"job_id": job_id}))
         async with aclosing(stream.events()) as events:
             async for event in events:
-                progress.show(json.loads(event))
-    except asyncio.CancelledError:
-        progress.clear()
-        note(f"Cancelling {job_id} …")
-        await cancelled(service, job_id)
-        raise
-    progress.clear()
-    return await service.call("job", job_id=job_id)
+                progress.see(json.loads(event))
 
-
-class _Progress:
-    """One line that changes in place on a terminal, and one line a state elsewhere."""
-
-    def __init__(self, job_id: str) -> None:
-        self._job_id = job_id
-        self._live = sys.stderr.isatty()
-        self._state = "queued"
-
-    def show(self, event: Any) -> None:
-        operation = ""
-        match event:
-            case {"stateChanged": {"state": state}}:
-                self._state = state
-            case {"progress": {"operation": operation}}:
-                pass
-            case _:
-                return
-        if self._live:
-            sys.stderr.write(f"{_CLEAR_LINE}{self._job_id}  {self._state}  {operation}"[:200])
-            sys.stderr.flush()
-        elif not operation and "stateChanged" in event:
-            note(f"{self._job_id}  {self._state}")
-
-    def clear(self) -> None:
-        if self._live:
-            sys.stderr.write(_CLEAR_LINE)
-            sys.stderr.flush()
-
-
-async def _saved(service: Service, job_id: str, directory: Path | None) -> list[Path]:
-    if directory is None:
-        return []
-    found = [resource async for resource in service.client.resources.list(job_id)]
-    return await save_all(reversed(found), directory)
-
-
-async def _verified(service: Service, job_id: str) -> Any:
-    note("Verifying afresh …")
-    return await service.call("verify", job_id=job_id)
-
-
-async def _print_json(service: Service, status: Any, found: Any, saved: list[Path], fresh: Any) -> None:
-    from schemaxis import _json
-
-    document: dict[str, Any] = {"job": status, "resources": found}
-    if status["state"] == "succeeded":
-        handle = await service.client.jobs.get(status["jobId"])
-        for section in ("result", "criteria", "verification"):
-            document[section] = await handle.evidence(section)
-    if fresh is not None:
-        document["freshVerification"] = fresh
-    document["saved"] = [str(path) for path in saved]
-    print_lines(_json.render(document))
-
-
-def _print_rest(found: Any, saved: list[Path], fresh: Any) -> None:
-    if fresh is not None:
-        if fresh["verified"]:
-            print_lines("", f"Verified afresh: {len(fresh['checks'])} checks passed")
+    async def _cancelled(self, job_id: str) -> None:
+        self._told = True
+        note(f"Interrupted; cancelling {job_id} …")
+        status = await cancelled(self._service, job_id)
+        if status["state"] == "succeeded":
+            note(f"{job_id} had already succeeded. {self._shows(job_id)}")
         else:
-            print_lines("", "Verified afresh, and refused", *verification_lines(fresh))
-    if saved:
-        print_lines("", "Saved", *(f"  {path}" for path in saved))
-    elif found:
-        print_lines("", *resource_lines(found))
+            note(f"{job_id} is {status['state']}; nothing was published. {self._shows(job_id)}")
+
+    async def _collected(self, status: Any) -> _Outcome:
+        job_id = status["jobId"]
+        found = await self._service.listed("list_resources", "resources", 500, job_id=job_id)
+        saved: list[Path] = []
+        refused = None
+        directory = self._arguments.output_directory
+        if directory is not None and found:
+            resources = [one async for one in self._service.client.resources.list(job_id)]
+            way = f"{command(self._arguments, f'read {job_id} -o DIR')} saves elsewhere, with --force over them."
+            try:
+                saved = await save_all(resources[::-1], directory, force=self._arguments.force, way=way)
+            except UsageError as error:
+                refused = error
+        fresh = None
+        if self._arguments.verify and status["verified"]:
+            self._say("Verifying afresh …")
+            fresh = await self._service.call("verify", job_id=job_id)
+        return _Outcome(status, found, saved, refused, fresh)
+
+    async def _show(self, outcome: _Outcome) -> None:
+        if self._arguments.json:
+            await self._show_json(outcome)
+        else:
+            print_lines(*await job_lines(self._service, outcome.status))
+            print_lines(*self._rest(outcome))
+        if outcome.refused is not None:
+            complain(str(outcome.refused))
+
+    async def _show_json(self, outcome: _Outcome) -> None:
+        from schemaxis import _json
+
+        document: dict[str, Any] = {"job": outcome.status, "resources": outcome.resources}
+        if outcome.status["state"] == "succeeded":
+            handle = await self._service.client.jobs.get(outcome.status["jobId"])
+            for section in ("result", "criteria", "verification"):
+                document[section] = await handle.evidence(section)
+        if outcome.fresh is not None:
+            document["freshVerification"] = outcome.fresh
+        document["saved"] = [str(path.absolute()) for path in outcome.saved]
+        print_lines(_json.render(document))
+
+    def _code(self, outcome: _Outcome, task: Any) -> int:
+        status = outcome.status
+        succeeded = status["state"] == "succeeded" and (outcome.fresh is None or outcome.fresh["verified"])
+        if not succeeded or (task["criteria"] and status["goal"] != "met"):
+            return Exit.FAILED
+        return Exit.DONE if outcome.refused is None else Exit.USAGE
+
+    def _rest(self, outcome: _Outcome) -> list[str]:
+        lines: list[str] = []
+        if outcome.fresh is not None:
+            if outcome.fresh["verified"]:
+                lines += ["", f"Verified afresh: {passed_checks(outcome.fresh)}"]
+            else:
+                lines += ["", "Verified afresh, and refused", *verification_lines(outcome.fresh)]
+        if outcome.saved:
+            kinds = [one["kind"] for one in reversed(outcome.resources)]
+            rows = [(str(path), kind) for path, kind in zip(outcome.saved, kinds, strict=True)]
+            lines += ["", "Saved", *table(rows, indent=2)]
+        elif outcome.resources:
+            lines += ["", *resource_lines(outcome.resources)]
+            if outcome.refused is None:
+                lines += ["", *wrapped(self._way_to_save(outcome))]
+        return lines
+
+    def _way_to_save(self, outcome: _Outcome) -> str:
+        everything = command(self._arguments, f"read {outcome.status['jobId']} -o DIR") + " saves all of them"
+        for one in outcome.resources:
+            if one["kind"] == _PREVIEW:
+                preview = command(self._arguments, f"read {one['resourceId']}")
+                return f"{everything}, {preview} the preview."
+        return f"{everything}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from schemaxis.bridge.methods import find_method, load_methods
 from schemaxis.bridge.streams import EventStream
 from schemaxis.bridge.text import NotJson, TooDeep, constant_pointer, parse
 from schemaxis.cli.main import Exit, UsageError
-from schemaxis.cli.output import print_fault
+from schemaxis.cli.output import complain, print_fault
 from schemaxis.errors import FaultError, SchemaxisError, ServerNotRunning, ServerStartFailed, UnsafeSocket
 from schemaxis.process import Served, serve_or_attach
 
@@ -111,7 +110,7 @@ def run_with(workspace: Path, work: Callable[[Service], Awaitable[int]], *, json
         print_fault(json.loads(fault.to_json()), as_json=json_faults)
         return Exit.USAGE if fault.code in _USAGE_CODES else Exit.FAILED
     except (ServerNotRunning, ServerStartFailed, UnsafeSocket) as error:
-        sys.stderr.write(f"schemaxis: {error}\n")
+        complain(str(error))
         return Exit.NO_SERVER
     except FaultError as error:
         fault_json = {"code": error.code, "message": error.message, "pointer": error.pointer}
@@ -120,5 +119,5 @@ def run_with(workspace: Path, work: Callable[[Service], Awaitable[int]], *, json
     except (SchemaxisError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        sys.stderr.write(f"schemaxis: {error}\n")
+        complain(str(error))
         return Exit.FAILED

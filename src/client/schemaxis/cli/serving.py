@@ -9,6 +9,7 @@ import sys
 from typing import NoReturn
 
 from schemaxis.cli.main import Exit
+from schemaxis.cli.workspaces import creatable
 
 SERVER_MODULE = "schemaxis_server"
 _NOT_INSTALLED = "The server is not installed; install it with: pip install 'schemaxis[server]'\n"
@@ -23,7 +24,7 @@ def server_command(*arguments: str) -> list[str] | None:
 
 def serve(arguments: argparse.Namespace) -> int:
     """Become the server program."""
-    command = server_command("--workspace", os.fspath(arguments.workspace))
+    command = server_command("--workspace", os.fspath(creatable(arguments)))
     if command is None:
         sys.stderr.write(_NOT_INSTALLED)
         return Exit.NO_SERVER
@@ -41,4 +42,4 @@ def agent(arguments: argparse.Namespace) -> int:
     """Serve the JSON-lines protocol on standard input and output."""
     from schemaxis.bridge.agent import run_agent
 
-    return run_agent(arguments.workspace)
+    return run_agent(creatable(arguments))
