@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 import sys
 import tempfile
@@ -40,10 +41,10 @@ class Finding:
 async def report(workspace: Path, *, deep: bool) -> dict[str, Any]:
     """Check Python, engines, containment and the workspace; ``deep`` reads everything stored.
 
-    Changes nothing in the workspace and needs no running service.
+    Leaves nothing behind in the workspace and needs no running service.
     """
     findings = [_python(), *_engines(workspace), await _containment(), *_workspace(workspace)]
-    if deep and (workspace / DATABASE).exists():
+    if deep:
         findings += await asyncio.to_thread(lambda: list(_deep(workspace)))
     return {
         "checks": [
@@ -58,7 +59,8 @@ def _python() -> Finding:
 
 def _engines(workspace: Path) -> Iterator[Finding]:
     try:
-        locations = configuration.load(workspace).locations
+        # Where there is no directory there is no configuration; that is reported once, as the workspace's.
+        locations = configuration.load(workspace).locations if os.path.isdir(workspace) else {}
     except Fault as fault:
         yield Finding("configuration", False, fault.record.message, "Mend schemaxis.toml.")
         locations = {}
@@ -95,19 +97,55 @@ async def _containment() -> Finding:
 
 
 def _workspace(workspace: Path) -> Iterator[Finding]:
-    if not (workspace / DATABASE).exists():
-        yield Finding("workspace", True, "not created yet")
-        return
+    place = workspace.absolute()
+    foreign = in_use = False
     try:
-        inspect_database(workspace / DATABASE)
-    except (Fault, OSError) as error:
-        message = error.record.message if isinstance(error, Fault) else str(error)
-        yield Finding("workspace", False, message, "Restore the workspace from a copy.")
-        return
-    yield Finding("workspace", True, "its database is sound at a first look")
+        problem = _problem_of(place)
+        if not problem and place.exists():
+            in_use = (place / DATABASE).exists()
+            foreign = any(not name.startswith("schemaxis.") for name in os.listdir(place))
+    except OSError as error:
+        problem = f"cannot be looked at ({error.strerror})"
+    if problem:
+        yield Finding(
+            "workspace", False, f"{place} {problem}", "Name a directory that you own and can write."
+        )
+    elif not in_use:
+        state = "is not in use yet" if place.exists() else "is not created yet, and can be"
+        holds = ", and holds other files" if foreign else ""
+        advice = "Name another directory, unless a workspace is to be made among them." if foreign else ""
+        yield Finding("workspace", True, f"{place} {state}{holds}", advice)
+    else:
+        try:
+            inspect_database(place / DATABASE)
+        except (Fault, OSError) as error:
+            message = error.record.message if isinstance(error, Fault) else str(error)
+            yield Finding("workspace", False, f"{place}: {message}", "Restore the workspace from a copy.")
+            return
+        yield Finding("workspace", True, f"{place}: its database is sound at a first look")
+
+
+def _problem_of(place: Path) -> str:
+    """Why a workspace cannot be kept at ``place``; empty when it can. Raises :class:`OSError`."""
+    found = place
+    while not os.path.lexists(found):
+        found = found.parent
+    if not found.is_dir():
+        return f"cannot be a directory: {found} is none" if found != place else "is not a directory"
+    if found == place and place.stat().st_uid != os.geteuid():
+        return "belongs to another user"
+    try:
+        # Only trying tells: permissions, read-only and special file systems all have their say.
+        os.rmdir(tempfile.mkdtemp(prefix=".schemaxis-doctor-", dir=found))
+    except OSError as error:
+        where = "" if found == place else f", since {found} takes no directory"
+        return f"cannot be {'written' if found == place else 'created'}{where} ({error.strerror})"
+    return ""
 
 
 def _deep(workspace: Path) -> Iterator[Finding]:
+    if not os.path.exists(workspace / DATABASE):
+        return
     count = 0
     for found in deep_check(workspace, _receipt_of):
         count += 1
