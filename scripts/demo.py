@@ -116,11 +116,13 @@ def perform(bridge: Bridge, task_id: str, revision: int, document: dict[str, Any
     bridge.call("watch_job", job_id=started["jobId"])
     job: dict[str, Any] = bridge.call("job", job_id=started["jobId"])
     seconds = time.monotonic() - began
+    expect(job["state"] == "succeeded" and job["verified"], "a verified job")
+    checks, open_points = strength_of(bridge, job)
     tell(
         "execute, watch_job",
-        f"{job['state']} in {seconds:.2f} s, verified {job['verified']}, goal {job['goal']}",
+        f"{job['state']} in {seconds:.2f} s, verified by {checks} checks with {open_points} points open, "
+        f"{'no criteria' if job['goal'] == 'unknown' else 'goal ' + job['goal']}",
     )
-    expect(job["state"] == "succeeded" and job["verified"], "a verified job")
     return job
 
 
@@ -183,6 +185,13 @@ def volume_of(bridge: Bridge, job: dict[str, Any]) -> float:
     return float(seen["value"]["value"])
 
 
+def strength_of(bridge: Bridge, job: dict[str, Any]) -> tuple[int, int]:
+    """How many checks the job passed before it succeeded, and how many points none of them covers."""
+    seen = bridge.call("observe", job_id=job["jobId"], section="verification", max_bytes=65536)
+    captured = seen["value"]
+    return len(captured["checks"]), len(captured["notCovered"])
+
+
 def show_verification(bridge: Bridge, job: dict[str, Any]) -> None:
     """Check the job's artifacts afresh; show each check and what none of them covers."""
     verification = bridge.call("verify", job_id=job["jobId"])
@@ -201,6 +210,7 @@ def flange(bridge: Bridge) -> None:
     result = bridge.call("observe", job_id=job["jobId"], section="result", pointer="/outputs/flange")["value"]
     size = result["boundingBox"]["value"]["size"]
     tell("observe", f"{result['volume']['value']:.3f} mm³, {' × '.join(f'{edge:g}' for edge in size)} mm")
+    show_verification(bridge, job)
     save_picture(bridge, job, WORKSPACE / "flange.png")
 
 

@@ -75,5 +75,12 @@ if ! usable >/dev/null 2>&1; then
   "$python" -m venv --clear .venv
 fi
 say "installing the project and its tools into .venv (some minutes the first time)"
-.venv/bin/python -m pip install --quiet --quiet --disable-pip-version-check --use-pep517 --editable '.[server,dev]'
+# pip warns of what it then mends itself, of retries for instance; what it says matters only when it fails.
+said=.venv/.set-up.log
+if ! .venv/bin/python -m pip install --disable-pip-version-check --no-input --use-pep517 \
+  --editable '.[server,dev]' >"$said" 2>&1; then
+  cat "$said" >&2
+  say "pip could not install them; its words are above and in $said."
+  exit 1
+fi
 echo "$wanted" > "$stamp"
