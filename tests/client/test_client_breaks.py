@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import hashlib
+import os
 import threading
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -203,6 +206,62 @@ async def test_a_watch_closed_from_another_task(ajob: schemaxis.aio.Job, model: 
         assert closing
         await closing
     assert seen == SEQUENCES
+
+
+def test_a_watch_closed_just_before_its_call(job: schemaxis.Job, model: Model) -> None:
+    model.job_state = job_pb2.JOB_STATE_RUNNING
+    events = job.watch(after=5)
+    frames = events._frames
+    begin = frames._method
+
+    def late(request: job_pb2.WatchJobRequest, *, timeout: float | None) -> Any:
+        closing = threading.Thread(target=events.close)
+        closing.start()
+        closing.join()
+        return begin(request, timeout=timeout)
+
+    frames._method = cast("Any", late)
+    assert list(events) == []
+    assert events.end is None
+
+
+async def test_a_watch_closed_just_before_its_call_with_asyncio(
+    ajob: schemaxis.aio.Job, model: Model
+) -> None:
+    model.job_state = job_pb2.JOB_STATE_RUNNING
+    events = ajob.watch(after=5)
+    frames = events._frames
+    begin = frames._method
+
+    def late(request: job_pb2.WatchJobRequest, *, timeout: float | None) -> Any:
+        frames.close()
+        return begin(request, timeout=timeout)
+
+    frames._method = cast("Any", late)
+    assert [event async for event in events] == []
+    assert events.end is None
+
+
+def test_a_watch_closed_while_it_pauses(job: schemaxis.Job, model: Model) -> None:
+    model.job_state = job_pb2.JOB_STATE_RUNNING
+    model.troubles["WatchJob"].append(
+        refusal("OVERLOADED", grpc.StatusCode.UNAVAILABLE, retryAfterSeconds=60)
+    )
+    events = job.watch(after=5)
+    closing = threading.Timer(0.1, events.close)
+    closing.start()
+    assert list(events) == []
+    closing.join()
+
+
+async def test_a_watch_closed_while_it_pauses_with_asyncio(ajob: schemaxis.aio.Job, model: Model) -> None:
+    model.job_state = job_pb2.JOB_STATE_RUNNING
+    model.troubles["WatchJob"].append(
+        refusal("OVERLOADED", grpc.StatusCode.UNAVAILABLE, retryAfterSeconds=60)
+    )
+    events = ajob.watch(after=5)
+    asyncio.get_running_loop().call_later(0.1, events._frames.close)
+    assert [event async for event in events] == []
 
 
 async def test_waiting_for_one_event_with_a_limit_loses_none(ajob: schemaxis.aio.Job, model: Model) -> None:
@@ -436,6 +495,28 @@ def test_a_part_that_got_its_name_before_it_was_locked(
         part.write(b"new")
     assert len(calls) == 2
     assert path.read_bytes() == b"finished by the other download"
+
+
+@pytest.mark.parametrize("failing", ["read", "ftruncate", "fstat", "flock"])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "bad disk"), KeyboardInterrupt()], ids=["error", "interrupt"]
+)
+def test_a_part_that_cannot_be_taken_over_is_let_go_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, error: BaseException
+) -> None:
+    (tmp_path / "mesh.part").write_bytes(b"more than that")
+    before = os.listdir("/proc/self/fd")
+
+    def fails(*arguments: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl if failing == "flock" else os, failing, fails)
+        with pytest.raises(type(error)):
+            PartFile(tmp_path / "mesh", "00", 4).__enter__()
+    assert os.listdir("/proc/self/fd") == before
+    with PartFile(tmp_path / "mesh", "00", 4) as part:
+        assert part.offset == 0
 
 
 def test_a_part_that_is_a_link_is_refused(job: schemaxis.Job, tmp_path: Path) -> None:

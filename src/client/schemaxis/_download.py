@@ -123,9 +123,14 @@ class PartFile:
     def __enter__(self) -> Self:
         if self.path.is_dir():
             raise IsADirectoryError(f"{self.path} is a directory: name the file to write")
-        while not self._hold():
-            pass
-        self._take_over()
+        try:
+            while not self._hold():
+                self.close()
+            self._take_over()
+        except BaseException:
+            # Nobody leaves what was not entered.
+            self.close()
+            raise
         return self
 
     def __exit__(
@@ -179,15 +184,11 @@ class PartFile:
         self._descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(self._descriptor), os.stat(self._part)):
-                return True
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._part))
         except BlockingIOError:
-            self.close()
             raise DownloadBusy(f"Another download writes {self._part}: wait for it.") from None
         except FileNotFoundError:
-            pass
-        self.close()
-        return False
+            return False
 
     def _take_over(self) -> None:
         while chunk := os.read(self._descriptor, _HASH_BYTES):

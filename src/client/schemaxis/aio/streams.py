@@ -77,13 +77,17 @@ class _Frames(Generic[Q, F]):
     async def _stream(self) -> grpc.aio.UnaryStreamCall[Q, F]:
         if self._machine.must_reopen:
             self._drop()
-        if self._call is None:
+        call = self._call
+        if call is None:
             pause = self._machine.pause()
             if pause > 0:
                 await self._pause(pause)
             self._connection.check_open()
-            self._call = self._method(self._machine.begin(), timeout=self._machine.remaining())
-        return self._call
+            call = self._call = self._method(self._machine.begin(), timeout=self._machine.remaining())
+            if self._closed.is_set():
+                # When it was closed there was no call yet to cancel.
+                self._drop()
+        return call
 
     async def _pause(self, seconds: float) -> None:
         try:
