@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import stat
 import threading
@@ -10,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from schemaxis._socket import is_serving
 from schemaxis.v1 import job_pb2, workspace_pb2
 
-from service.program import Program, stub
+from service.program import Program, eventually, stub
 
 ALIVE = workspace_pb2.GetWorkspaceRequest()
 
@@ -56,8 +58,8 @@ def a_directory(path: Path) -> None:
 
 
 def a_link(path: Path) -> None:
-    path.with_name("target").write_text("precious")
-    path.symlink_to("target")
+    path.parent.with_name("target").write_text("precious")
+    path.symlink_to("../target")
 
 
 def a_dangling_link(path: Path) -> None:
@@ -133,3 +135,59 @@ def test_a_stop_drains_watchers_and_the_working_job(program: Program) -> None:
     program.start()
     assert program.job(job.job_id).state == job_pb2.JOB_STATE_SUCCEEDED
     assert program.job(waiting.job_id).state == job_pb2.JOB_STATE_CANCELLED
+
+
+def test_a_directory_that_is_in_use_for_something_else_stays_as_it_is(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    place.mkdir(mode=0o755)
+    (place / "thesis.txt").write_text("precious")
+    program = Program(place)
+    refused = program.start()
+    assert program._reap() == 1
+    assert refused["fault"]["code"] == "INVALID_REQUEST"
+    assert "thesis.txt" in refused["fault"]["message"]
+    assert stat.S_IMODE(place.stat().st_mode) == 0o755
+    assert [path.name for path in place.iterdir()] == ["thesis.txt"]
+
+
+def test_a_socket_at_which_another_service_listens_is_left_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "one.sock"
+    first = Program(tmp_path / "a" / "w", "--socket", str(path))
+    assert first.start()["event"] == "ready"
+    second = Program(tmp_path / "b" / "w", "--socket", str(path))
+    refused = second.start()
+    assert (refused["event"], refused["fault"]["code"]) == ("refused", "INVALID_REQUEST")
+    assert second._reap() == 1
+    assert first.call(first.workspaces.GetWorkspace, ALIVE).workspace.health.serving
+    assert first.stop() == 0
+    assert not path.exists()
+
+
+def test_a_copy_of_a_running_workspace_neither_ends_its_work_nor_talks_to_it(tmp_path: Path) -> None:
+    long = tmp_path / ("l" * 100)
+    first = Program(long / "w")
+    first.start()
+    place = first.workspace.parent
+    running = first.started(stub("hang", place=str(place)))
+    eventually((place / "hanging").exists, "the engine")
+    shutil.copytree(
+        first.workspace, long / "copy", ignore=lambda _, names: [n for n in names if n.endswith(".sock")]
+    )
+    assert not is_serving(long / "copy")
+    second = Program(long / "copy")
+    assert second.start()["event"] == "ready"
+    assert second.ready["socket"] != first.ready["socket"]
+    copied = second.call(second.jobs.GetJob, job_pb2.GetJobRequest(job_id=running.job_id)).job
+    assert copied.state == job_pb2.JOB_STATE_INTERRUPTED
+    original = first.call(first.jobs.GetJob, job_pb2.GetJobRequest(job_id=running.job_id)).job
+    assert original.state == job_pb2.JOB_STATE_RUNNING
+    assert second.stop() == 0
+    first.call(first.jobs.CancelJob, job_pb2.CancelJobRequest(job_id=running.job_id))
+    assert first.ended(running.job_id).state == job_pb2.JOB_STATE_CANCELLED
+    assert first.stop() == 0
+
+
+def test_a_starter_without_standard_input_is_taken_for_one_that_has_ended(tmp_path: Path) -> None:
+    program = Program(tmp_path / "w", "--until-stdin-closes")
+    assert program.start()["event"] == "ready"
+    assert program._reap() == 0

@@ -27,11 +27,12 @@ def locate_socket(workspace: Workspace) -> Path:
     try:
         record = json.loads((root / POINTER_NAME).read_bytes())
         recorded, place = record["socket"], root.stat()
-        if record["directory"] != [place.st_dev, place.st_ino]:
+        own = [place.st_dev, place.st_ino]
+        if record.get("directory", own) != own:
             return root / SOCKET_NAME
     except (FileNotFoundError, NotADirectoryError):
         return root / SOCKET_NAME
-    except (ValueError, TypeError, KeyError, OSError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
         raise ServerNotRunning(
             f"{root / POINTER_NAME} cannot be read ({error}): start the server again, it writes it anew."
         ) from error
