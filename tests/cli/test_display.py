@@ -79,6 +79,7 @@ def test_a_vector_is_rounded_beside_the_lengths_of_its_output() -> None:
                 "size": {"value": [20.0, 10.0, 5.0], "unit": "mm"},
                 "centre": {"value": [-8e-16, 3e-16, 1e-16], "unit": "mm"},
                 "ratio": {"value": [1e-15, 2e-15], "unit": ""},
+                "rows": 12,
             }
         },
         "warnings": ["The mesh is coarse."],
@@ -86,6 +87,7 @@ def test_a_vector_is_rounded_beside_the_lengths_of_its_output() -> None:
     lines = [line.split() for line in result_lines(result)]
     assert ["centre", "0", "0", "0", "mm"] in lines
     assert ["ratio", "1e-15", "2e-15"] in lines
+    assert ["rows", "12"] in lines
     assert result_lines(result)[-1] == "Warning: The mesh is coarse."
 
 

@@ -80,7 +80,8 @@ class _Adder:
         )
         module, _, attribute = function.partition(".")
         parser.set_defaults(module=module, function=attribute)
-        parser.add_argument("-w", "--workspace", type=Path, metavar="DIR", help="the workspace's directory")
+        place = f"the workspace's directory; by default ${WORKSPACE_VARIABLE}, else ./{DEFAULT_WORKSPACE}"
+        parser.add_argument("-w", "--workspace", type=Path, metavar="DIR", help=place)
         if json:
             parser.add_argument("--json", action="store_true", help="print the service's JSON")
         return parser

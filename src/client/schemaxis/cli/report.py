@@ -22,23 +22,28 @@ def result_lines(result: Any) -> list[str]:
     """Each output's quantities with their units, then the warnings."""
     lines: list[str] = []
     for output, quantities in result.get("outputs", {}).items():
-        scales = _scales(quantities.values())
-        rows = [
-            (name, value(one["value"], scales.get(one["unit"], 0.0)), one["unit"])
-            for name, one in quantities.items()
-        ]
+        measured = {name: _value_and_unit(one) for name, one in quantities.items()}
+        scales = _scales(measured.values())
+        rows = [(name, value(seen, scales.get(unit, 0.0)), unit) for name, (seen, unit) in measured.items()]
         lines += [*wrapped(output), *table(rows, indent=2)]
     for warning in result.get("warnings", ()):
         lines += wrapped(f"Warning: {warning}", hanging="  ")
     return lines
 
 
-def _scales(quantities: Iterable[Any]) -> dict[str, float]:
+def _value_and_unit(quantity: Any) -> tuple[Any, str]:
+    """What was measured; a provider may tell plain values too."""
+    if isinstance(quantity, dict) and "value" in quantity:
+        return quantity["value"], str(quantity.get("unit") or "")
+    return quantity, ""
+
+
+def _scales(measured: Iterable[tuple[Any, str]]) -> dict[str, float]:
     """The greatest magnitude of each unit; numbers without one have nothing in common."""
     scales: dict[str, float] = {}
-    for one in quantities:
-        if one["unit"]:
-            scales[one["unit"]] = max(scales.get(one["unit"], 0.0), greatest(one["value"]))
+    for seen, unit in measured:
+        if unit:
+            scales[unit] = max(scales.get(unit, 0.0), greatest(seen))
     return scales
 
 
