@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,15 @@ from typing import Any
 import pytest
 from schemaxis_server import ExecutionService
 from schemaxis_server.execution.observation import Mode, Window
-from schemaxis_server.execution.records import Budget, Criterion, CriterionOperator, Goal, JobState
+from schemaxis_server.execution.records import (
+    Budget,
+    Criterion,
+    CriterionOperator,
+    Goal,
+    JobState,
+    PlanOperation,
+)
+from schemaxis_server.execution.scheduler import run_graph
 from schemaxis_server.faults import Fault
 
 
@@ -77,3 +87,30 @@ def test_the_configuration_is_checked(tmp_path: Path) -> None:
         (tmp_path / "w" / "schemaxis.toml").write_text(text)
         with pytest.raises(Fault, match=said):
             ExecutionService(tmp_path / "w")
+
+
+def test_closing_beside_calls_of_other_threads_ends_them_all(tmp_path: Path) -> None:
+    service = ExecutionService(tmp_path / "w")
+    task = service.create_task("closing", ["occt"])
+
+    def call(number: int) -> str:
+        try:
+            while True:
+                service.list_tasks() if number % 2 else service.task(task.task_id)
+        except Fault as fault:
+            return fault.code
+
+    with ThreadPoolExecutor(20) as threads:
+        calls = [threads.submit(call, number) for number in range(20)]
+        threading.Event().wait(0.2)
+        service.close()
+        assert {one.result(30) for one in calls} == {"SHUTTING_DOWN"}
+
+
+async def test_an_operation_that_is_cancelled_from_inside_is_no_success() -> None:
+    async def run(operation: PlanOperation) -> None:
+        raise asyncio.CancelledError
+
+    operation = PlanOperation(operation_id="a", provider="p", nodes=(), outputs=())
+    with pytest.raises(RuntimeError, match="cancelled from inside"):
+        await run_graph([operation], run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import threading
@@ -11,7 +12,7 @@ from typing import Any
 
 import grpc
 import pytest
-from schemaxis.v1 import job_pb2, plan_pb2
+from schemaxis.v1 import job_pb2, observation_pb2, plan_pb2
 
 from service.program import Program, box, descendants, eventually, refusal, stub
 
@@ -25,6 +26,15 @@ def measured(program: Program) -> tuple[int, int, int]:
     resident = int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
     processes = len(list(descendants(program.ready["workspaceId"])))
     return len(os.listdir(f"/proc/{pid}/fd")), resident * 1024, processes
+
+
+def settled(program: Program) -> tuple[int, int, int]:
+    """The same once the next job's processes stand by."""
+    seen = [measured(program)]
+    while len(seen) < 20 or len({processes for _, _, processes in seen[-20:]}) > 1:
+        threading.Event().wait(0.02)
+        seen.append(measured(program))
+    return seen[-1]
 
 
 def mixed_jobs(program: Program, count: int, seed: int) -> Counter[str]:
@@ -51,7 +61,7 @@ def mixed_jobs(program: Program, count: int, seed: int) -> Counter[str]:
 def nothing_leaked(program: Program, count: int) -> None:
     program.run(stub())
     program.run(box())
-    before = measured(program)
+    before = settled(program)
     outcomes = mixed_jobs(program, count, seed=count)
     assert {"JOB_STATE_SUCCEEDED", "JOB_STATE_CANCELLED", "JOB_STATE_FAILED"} <= set(outcomes)
     eventually(lambda: measured(program)[2] <= before[2], "no process more than before")
@@ -86,6 +96,44 @@ def test_a_plan_asked_for_twenty_times_at_once_is_one(program: Program) -> None:
     )
     calls = [program.plans.CreatePlan.future(request) for _ in range(20)]
     assert len({call.result().plan.plan_id for call in calls}) == 1
+    assert len(list((program.workspace / "plans").iterdir())) == 1
+
+
+def test_of_twenty_plans_for_one_revision_one_is_kept(program: Program) -> None:
+    request = plan_pb2.CreatePlanRequest(
+        task_id=program.task().task_id, document_json=json.dumps(stub()), expected_revision=0
+    )
+    calls = [program.plans.CreatePlan.future(request) for _ in range(20)]
+    assert Counter(call.exception() is None for call in calls) == {True: 1, False: 19}
+    assert len(list((program.workspace / "plans").iterdir())) == 1
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.05, 0.2])
+def test_stopping_under_reads_ends_well(program: Program, wait: float) -> None:
+    job_id = program.run(stub()).job_id
+    over = threading.Event()
+    codes: Counter[Any] = Counter()
+
+    def read() -> None:
+        while not over.is_set():
+            try:
+                program.observations.Observe(
+                    observation_pb2.ObserveRequest(job_id=job_id, section="result"), timeout=10
+                )
+                program.jobs.ListJobs(job_pb2.ListJobsRequest())
+            except grpc.RpcError as error:
+                codes[error.code()] += 1
+
+    readers = [threading.Thread(target=read) for _ in range(8)]
+    for reader in readers:
+        reader.start()
+    over.wait(wait)
+    program.process.terminate()
+    assert program._reap() == 0
+    over.set()
+    for reader in readers:
+        reader.join()
+    assert set(codes) <= {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
 
 
 def test_a_job_goes_on_when_the_call_that_asked_for_it_is_gone(program: Program) -> None:

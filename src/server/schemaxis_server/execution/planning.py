@@ -27,12 +27,13 @@ from schemaxis_server.execution.records import (
 )
 from schemaxis_server.execution.resources import Resources
 from schemaxis_server.execution.tasks import check_revision
+from schemaxis_server.execution.unbroken import unbroken
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
 from schemaxis_server.providers.contract import Engine, Problem, Provider, ResolvedDocument
 from schemaxis_server.providers.problems import Problems, clip, nearest
 from schemaxis_server.providers.registry import Registry
-from schemaxis_server.store.damage import Corrupt
+from schemaxis_server.store.damage import Corrupt, record_fault
 from schemaxis_server.store.database import Database, Transaction
 from schemaxis_server.store.files import read_regular, write_immutable
 
@@ -109,7 +110,8 @@ class Plans:
         records = await bind(document, provider, bindings, self._resources)
         planned = await self._off_loop(self._seal, provider, resolved, records)
         plan, data = _capture(task, document, planned, records)
-        await self._off_loop(write_immutable, self._directory / f"{plan.plan_id}.json", data)
+        path = self._directory / f"{plan.plan_id}.json"
+        await self._off_loop(write_immutable, path, data)
 
         def make(tx: Transaction) -> tuple[str, Plan]:
             present = TASK_SHELF.get(tx.connection, task_id)
@@ -120,8 +122,8 @@ class Plans:
             tx.count("plans", 1)
             return plan.plan_id, plan
 
-        captured = await self._database.write(
-            lambda tx: once(
+        def unit(tx: Transaction) -> Plan:
+            return once(
                 tx,
                 "plan",
                 request_id,
@@ -129,9 +131,20 @@ class Plans:
                 lambda id: PLAN_SHELF.get(tx.connection, id),
                 lambda: make(tx),
             )
-        )
+
+        captured = await unbroken(self._capture(unit, plan, path))
         self.foresee(provider)
         return captured
+
+    async def _capture(self, unit: Callable[[Transaction], Plan], plan: Plan, path: Path) -> Plan:
+        """Commit a plan whose file is there already; the file of one that is refused goes."""
+        captured = None
+        try:
+            captured = await self._database.write(unit)
+            return captured
+        finally:
+            if captured is None or captured.plan_id != plan.plan_id:
+                await self._off_loop(path.unlink, True)
 
     def get(self, plan_id: str) -> Plan:
         """The plan in short. Raises ``NOT_FOUND``."""
@@ -154,7 +167,7 @@ class Plans:
         try:
             data: bytes = await self._off_loop(read_regular, path)
         except OSError as error:
-            raise Corrupt("plans", plan.plan_id, f"its file cannot be read: {error.strerror}") from error
+            raise record_fault("plans", plan.plan_id, error, path) from error
         if hashlib.sha256(data).hexdigest() != plan.file_sha256:
             raise Corrupt("plans", plan.plan_id, "its file's digest does not match")
         return data
