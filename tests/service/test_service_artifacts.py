@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
+import socket
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
-from schemaxis.v1 import inspection_pb2, job_pb2, resource_pb2
+from schemaxis.v1 import inspection_pb2, job_pb2, resource_pb2, resource_pb2_grpc
+from schemaxis_server.execution.resources import MAX_STREAMS
 
-from service.program import Program, Refused, box, stub
+from service.program import Program, Refused, box, eventually, refusal, stub
 
 
 def artifact(program: Program, resource_id: str) -> Path:
@@ -175,3 +182,64 @@ def test_a_read_in_progress_stops_at_the_damage(program: Program) -> None:
     with pytest.raises(Refused) as caught:
         program.read(large)
     assert caught.value.code == "RESOURCE_CORRUPT"
+
+
+def test_a_service_without_descriptors_tells_no_damage(workspace: Path) -> None:
+    served = Program(workspace)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        served.start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    job = served.run(stub())
+    resource_id = job.resource_ids[0]
+    whole = served.read(resource_id)
+    with contextlib.ExitStack() as held:
+        for _ in range(256):
+            client = held.enter_context(socket.socket(socket.AF_UNIX))
+            client.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                client.connect(served.ready["socket"])
+        eventually(lambda: len(os.listdir(f"/proc/{served.process.pid}/fd")) >= 256, "no descriptor left")
+        for refuse in (read, read_range):
+            with pytest.raises(Refused) as caught:
+                refuse(served, resource_id)
+            assert (caught.value.code, caught.value.fault.retryable) == ("OVERLOADED", True)
+        with pytest.raises(Refused) as caught:
+            served.call(served.jobs.VerifyJob, job_pb2.VerifyJobRequest(job_id=job.job_id))
+        assert caught.value.code == "OVERLOADED"
+    eventually(lambda: len(os.listdir(f"/proc/{served.process.pid}/fd")) < 200, "descriptors again")
+    assert served.read(resource_id) == whole
+    assert served.job(job.job_id).verified
+    assert served.stop() == 0
+
+
+def first_of(stream: Any) -> str:
+    """``frame``, or the code with which the stream is refused."""
+    try:
+        next(stream)
+    except grpc.RpcError as error:
+        return refusal(error).code
+    return "frame"
+
+
+def test_many_streams_that_nobody_reads_hold_no_descriptors_and_are_bounded(program: Program) -> None:
+    job = program.run(stub("large"))
+    listing = resource_pb2.ListResourcesRequest(job_id=job.job_id)
+    listed = program.call(program.resources.ListResources, listing).resources
+    big = next(one for one in listed if one.name == "large.bin")
+    before = len(os.listdir(f"/proc/{program.process.pid}/fd"))
+    request = resource_pb2.ReadResourceRequest(resource_id=big.resource_id, chunk_bytes=65_536)
+    # Without a window that grows by itself, which would take a whole resource in.
+    options = (("grpc.default_authority", "localhost"), ("grpc.http2.bdp_probe", 0))
+    channel = grpc.insecure_channel(f"unix:{program.ready['socket']}", options=options)
+    resources = resource_pb2_grpc.ResourceServiceStub(channel)
+    streams = [resources.ReadResource(request, timeout=60) for _ in range(MAX_STREAMS + 40)]
+    outcomes = Counter(first_of(stream) for stream in streams)
+    assert outcomes == {"frame": MAX_STREAMS, "OVERLOADED": 40}
+    assert len(os.listdir(f"/proc/{program.process.pid}/fd")) < before + 10
+    for stream in streams:
+        stream.cancel()
+    eventually(lambda: first_of(program.resources.ReadResource(request, timeout=60)) == "frame", "room again")
+    channel.close()

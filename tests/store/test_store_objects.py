@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import random
@@ -13,6 +14,7 @@ import pytest
 from blake3 import blake3
 from schemaxis_server.faults import Fault
 from schemaxis_server.store.damage import ObjectCorrupt
+from schemaxis_server.store.object_reader import AHEAD_READERS
 from schemaxis_server.store.objects import ObjectStore, Receipt
 from schemaxis_server.store.pieces import PIECE_BYTES
 
@@ -247,3 +249,91 @@ async def test_what_an_interrupted_add_left_is_removed(tmp_path: Path) -> None:
 def test_only_a_digest_names_an_object(objects: ObjectStore) -> None:
     with pytest.raises(ValueError, match="SHA-256"):
         objects.path(Receipt("../../../etc/passwd", 1, ""))
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (errno.EMFILE, "OVERLOADED"),
+        (errno.ENFILE, "OVERLOADED"),
+        (errno.ENOMEM, "OVERLOADED"),
+        (errno.EIO, "WORKSPACE_CORRUPT"),
+        (errno.EACCES, "WORKSPACE_CORRUPT"),
+        (errno.ENOENT, "RESOURCE_CORRUPT"),
+        (errno.ELOOP, "RESOURCE_CORRUPT"),
+        (errno.ENOTDIR, "RESOURCE_CORRUPT"),
+    ],
+)
+@pytest.mark.parametrize("of_list", [False, True])
+async def test_only_damage_is_told_as_damage(
+    objects: ObjectStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    code: str,
+    of_list: bool,
+) -> None:
+    data = content(5 * PIECE_BYTES)
+    receipt = await add(objects, tmp_path, data)
+    ending = ".b3" if of_list else receipt.sha256
+    opening = os.open
+
+    def refuse(path: str | Path, *arguments: int) -> int:
+        if str(path).endswith(ending):
+            raise OSError(number, os.strerror(number), str(path))
+        return opening(path, *arguments)
+
+    monkeypatch.setattr(os, "open", refuse)
+    outcomes = await asyncio.gather(
+        objects.verify(receipt),
+        objects.open(receipt).read(0, 10),
+        add(objects, tmp_path, data),
+        return_exceptions=True,
+    )
+    monkeypatch.undo()
+    assert [outcome.code for outcome in outcomes[:2] if isinstance(outcome, Fault)] == [code, code]
+    if code == "RESOURCE_CORRUPT":
+        assert outcomes[2] == receipt
+    else:
+        assert isinstance(outcomes[2], Fault)
+        assert outcomes[2].code == code
+        assert outcomes[2].record.retryable == (code == "OVERLOADED")
+    assert await objects.open(receipt).read(0, 10) == data[:10]
+
+
+async def test_what_the_store_cannot_do_is_not_the_source_s_fault(
+    objects: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, code in ((errno.EROFS, "WORKSPACE_CORRUPT"), (errno.EMFILE, "OVERLOADED")):
+
+        def refuse(path: str | Path, flags: int, mode: int = 0o777, number: int = number) -> int:
+            raise OSError(number, os.strerror(number), str(path))
+
+        source = tmp_path / "source"
+        source.write_bytes(b"sound")
+        with monkeypatch.context() as patched:
+            patched.setattr("schemaxis_server.store.objects._copy", lambda *_: refuse("copy", 0))
+            with pytest.raises(Fault) as fault:
+                await objects.add(source)
+        assert fault.value.code == code
+    source.unlink()
+    with pytest.raises(FileNotFoundError):
+        await objects.add(source)
+
+
+async def test_readers_that_wait_hold_neither_descriptors_nor_many_windows(
+    objects: ObjectStore, tmp_path: Path
+) -> None:
+    data = content(17 * PIECE_BYTES)
+    receipt = await add(objects, tmp_path, data)
+    before = len(os.listdir("/proc/self/fd"))
+    readers = [objects.open(receipt) for _ in range(2 * AHEAD_READERS)]
+    for reader in readers:
+        assert await reader.read(0, 1000) + await reader.read(1000, 1000) == data[:2000]
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert sum(bool(reader._windows) for reader in readers) == AHEAD_READERS
+    for reader in readers:
+        reader.close()
+    async with objects.open(receipt) as late:
+        assert await late.read(0, 1000) + await late.read(1000, 1000) == data[:2000]
+        assert late._windows

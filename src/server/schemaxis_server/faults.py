@@ -236,7 +236,7 @@ _KINDS = (
         "WORKSPACE_CORRUPT",
         "DATA_LOSS",
         False,
-        "Stored records are damaged; they were set aside, the rest is usable.",
+        "Stored records are damaged and were set aside, or the workspace's files cannot be used; the rest is usable.",
         "Run `schemaxis doctor --deep` on the workspace.",
     ),
     FaultKind(
@@ -250,7 +250,7 @@ _KINDS = (
         "OVERLOADED",
         "UNAVAILABLE",
         True,
-        "A queue of the service is full; nothing was changed.",
+        "The service has no room in a queue, no descriptor, or no turn at the database just now; nothing was changed.",
         "Send the request again after `details.retryAfterSeconds`.",
     ),
     FaultKind(

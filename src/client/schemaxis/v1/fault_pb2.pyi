@@ -88,11 +88,11 @@ class _FaultCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FaultCode.V
     FAULT_CODE_WORKSPACE_LOCKED: _FaultCode.ValueType  # 29
     """Another service owns this workspace."""
     FAULT_CODE_WORKSPACE_CORRUPT: _FaultCode.ValueType  # 30
-    """Stored records are damaged; they were set aside, the rest is usable."""
+    """Stored records are damaged and were set aside, or the workspace's files cannot be used; the rest is usable."""
     FAULT_CODE_STORAGE_FULL: _FaultCode.ValueType  # 31
     """The workspace's file system has no room; nothing was changed."""
     FAULT_CODE_OVERLOADED: _FaultCode.ValueType  # 32
-    """A queue of the service is full; nothing was changed."""
+    """The service has no room in a queue, no descriptor, or no turn at the database just now; nothing was changed."""
     FAULT_CODE_SHUTTING_DOWN: _FaultCode.ValueType  # 33
     """The service is stopping and takes no new work."""
     FAULT_CODE_INTERNAL: _FaultCode.ValueType  # 34
@@ -162,11 +162,11 @@ FAULT_CODE_INSPECTION_LIMIT: FaultCode.ValueType  # 28
 FAULT_CODE_WORKSPACE_LOCKED: FaultCode.ValueType  # 29
 """Another service owns this workspace."""
 FAULT_CODE_WORKSPACE_CORRUPT: FaultCode.ValueType  # 30
-"""Stored records are damaged; they were set aside, the rest is usable."""
+"""Stored records are damaged and were set aside, or the workspace's files cannot be used; the rest is usable."""
 FAULT_CODE_STORAGE_FULL: FaultCode.ValueType  # 31
 """The workspace's file system has no room; nothing was changed."""
 FAULT_CODE_OVERLOADED: FaultCode.ValueType  # 32
-"""A queue of the service is full; nothing was changed."""
+"""The service has no room in a queue, no descriptor, or no turn at the database just now; nothing was changed."""
 FAULT_CODE_SHUTTING_DOWN: FaultCode.ValueType  # 33
 """The service is stopping and takes no new work."""
 FAULT_CODE_INTERNAL: FaultCode.ValueType  # 34

@@ -5,16 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import msgspec
 
-from schemaxis_server.execution.observation import Observation, Window, observe
+from schemaxis_server.documents import MAX_DEPTH
+from schemaxis_server.execution.observation import Observation, Window, compact, observe
 from schemaxis_server.execution.planning import OffLoop
 from schemaxis_server.execution.resources import Resources
 from schemaxis_server.faults import Fault
 
 MAX_INSPECTED_BYTES = 1024 * 1024
-_JSON_DEPTH = 64
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|-?Infinity|NaN', re.DOTALL)
+"""What of JSON text matters here: strings, so that nothing inside them does, brackets, and wrong numbers."""
+
+_LONE = "a string has a lone surrogate, \\ud800 to \\udfff"
 
 
 class Inspection:
@@ -48,28 +54,53 @@ class Inspection:
                 limit=MAX_INSPECTED_BYTES,
                 method="resource",
             )
-        whole = await self._resources.read_range(resource_id, 0, 1)
-        data = await self._resources.read_whole(whole.resource)
+        data = await self._resources.read_whole(resource_id)
         observation: Observation = await self._off_loop(lambda: observe(reader(data), window))
         return observation
 
 
 def _json(data: bytes) -> bytes:
+    """The text as it stands, so that numbers keep their digits, without the white space between.
+
+    What numerical programs write and JSON lacks is spelt as documents spell it.
+    """
     try:
         text = data.decode("utf-8-sig")
-        json.loads(text, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError) as error:
-        raise _unreadable("JSON", str(error)) from None
-    return _finite(text)
+        _check_depth(text)
+        if "NaN" in text or "Infinity" in text:
+            text = _TOKEN.sub(_spelt, text)
+        return compact(text.encode())
+    except UnicodeDecodeError as error:
+        raise _unreadable("UTF-8 JSON", f"byte {error.start} is not UTF-8") from None
+    except msgspec.DecodeError as error:
+        raise _unreadable("JSON", _LONE if _has_lone_surrogate(text) else str(error)) from None
 
 
-def _finite(text: str) -> bytes:
-    """JSON text as it stands, unless it uses NaN or Infinity, which JSON lacks."""
+def _spelt(token: re.Match[str]) -> str:
+    found = token[0]
+    return found if found[0] in '"[]{}' else f'{{"$number":"{found}"}}'
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        first = text[token.start()]
+        if first in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise _unreadable(f"JSON of at most {MAX_DEPTH} levels", "they nest deeper")
+        elif first in "]}":
+            depth -= 1
+
+
+def _has_lone_surrogate(text: str) -> bool:
     try:
-        return msgspec.json.format(text.encode(), indent=-1)
-    except msgspec.DecodeError:
-        value = json.loads(text, parse_constant=lambda name: {"$number": name})
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        json.dumps(json.loads(text, parse_int=str, parse_float=str), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except ValueError:
+        return False
+    return False
 
 
 def _csv(data: bytes) -> bytes:

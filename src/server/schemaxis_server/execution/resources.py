@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 DEFAULT_RANGE_BYTES = 4096
 MAX_RANGE_BYTES = 16_384
 DEFAULT_CHUNK_BYTES = 262_144
+MAX_STREAMS = 256
+"""Reads in chunks at a time. Each holds a chunk or two for as long as its reader takes."""
 
 
 class Invalidator(Protocol):
@@ -53,6 +55,7 @@ class Resources:
         self._database = database
         self._objects = objects
         self.invalidator: Invalidator | None = None
+        self._streams = 0
 
     def get(self, resource_id: str) -> Resource:
         """The resource. Raises ``NOT_FOUND``."""
@@ -77,7 +80,8 @@ class Resources:
         """A small range; ``length`` is clamped to 1..16384. An offset at the end gives no bytes.
 
         Raises ``OUT_OF_RANGE``, ``RESOURCE_BLOCKED``, and ``RESOURCE_CORRUPT``, which also
-        invalidates the job that made the resource.
+        invalidates the job that made the resource; ``OVERLOADED`` and ``WORKSPACE_CORRUPT`` when its
+        bytes cannot be read, which says nothing of them.
         """
         resource = self._readable(resource_id, offset)
         wanted = min(max(length, 1), MAX_RANGE_BYTES, resource.size_bytes - offset)
@@ -91,17 +95,20 @@ class Resources:
         offset: int = 0,
         length: int | None = None,
         chunk_bytes: int = DEFAULT_CHUNK_BYTES,
-    ) -> tuple[Resource, AsyncIterator[Chunk]]:
+    ) -> tuple[Resource, AsyncGenerator[Chunk]]:
         """The resource and its bytes in checked chunks; there is at least one, the last says so.
 
         Raises as :meth:`read_range`, also between chunks: each is checked just before it is handed out.
+        ``OVERLOADED`` at the first, where too many reads are under way. Close the chunks when not all
+        of them are taken.
         """
         resource = self._readable(resource_id, offset)
         end = resource.size_bytes if length is None else min(resource.size_bytes, offset + length)
         return resource, self._chunks(resource, offset, end, chunk_bytes)
 
-    async def read_whole(self, resource: Resource) -> bytes:
-        """All bytes, checked; for small resources."""
+    async def read_whole(self, resource_id: str) -> bytes:
+        """All bytes, checked; for small resources. Raises as :meth:`read_range`."""
+        resource = self._readable(resource_id, 0)
         return await self._read(resource, 0, resource.size_bytes)
 
     async def verify(self, resource: Resource) -> None:
@@ -113,10 +120,17 @@ class Resources:
         except ObjectCorrupt as error:
             raise await self._corrupt(resource, error) from error
 
-    async def _chunks(self, resource: Resource, offset: int, end: int, size: int) -> AsyncIterator[Chunk]:
+    async def _chunks(self, resource: Resource, offset: int, end: int, size: int) -> AsyncGenerator[Chunk]:
         if offset >= end:
             yield Chunk(offset, b"", True)
             return
+        if self._streams >= MAX_STREAMS:
+            raise Fault(
+                "OVERLOADED",
+                f"{MAX_STREAMS} resources are being read already. Read again when some are through.",
+                retryAfterSeconds=1,
+            )
+        self._streams += 1
         try:
             async with self._objects.open(_receipt(resource)) as reader:
                 while offset < end:
@@ -125,6 +139,8 @@ class Resources:
                     offset += len(data)
         except ObjectCorrupt as error:
             raise await self._corrupt(resource, error) from error
+        finally:
+            self._streams -= 1
 
     async def _read(self, resource: Resource, offset: int, length: int) -> bytes:
         try:

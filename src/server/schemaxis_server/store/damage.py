@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+
 from blake3 import blake3
 
 from schemaxis_server.faults import Fault
+from schemaxis_server.store.files import storage_fault
 
 SEAL_BYTES = 16
+
+_GONE = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.EFBIG}
+)
+"""What opening answers where a stored file is missing or something else lies in its place."""
 
 
 class Corrupt(Fault):
@@ -37,6 +46,21 @@ class ObjectCorrupt(Fault):
         )
         self.sha256 = sha256
         self.why = why
+
+
+def object_fault(sha256: str, error: OSError, path: Path, of: str = "") -> Exception:
+    """What an error means that reading an object met: :class:`ObjectCorrupt` only where the file at
+    ``path`` is not there as it was stored. Anything else says nothing of its bytes."""
+    if error.errno in _GONE:
+        return ObjectCorrupt(sha256, of + (error.strerror or str(error)))
+    return storage_fault(error, path)
+
+
+def record_fault(table: str, id: str, error: OSError, path: Path) -> Exception:
+    """The same for a record's file: :class:`Corrupt` only where it is not there as it was stored."""
+    if error.errno in _GONE:
+        return Corrupt(table, id, f"its file cannot be read: {error.strerror or error}")
+    return storage_fault(error, path)
 
 
 def seal(table: str, id: str, body: bytes) -> bytes:

@@ -116,13 +116,17 @@ def _objects(directory: Path, receipts: dict[str, Receipt]) -> Iterator[Finding]
     for sha256 in stored_objects(directory):
         try:
             verify_object(directory, stored_receipt(directory, sha256))
-        except ObjectCorrupt as damage:
-            yield Finding("objects", sha256, damage.why)
+        except Fault as fault:
+            yield Finding("objects", sha256, _why(fault))
     for resource_id, receipt in receipts.items():
         try:
             stored = stored_receipt(directory, receipt.sha256)
-        except ObjectCorrupt as damage:
-            yield Finding("resources", resource_id, f"its object {receipt.sha256}: {damage.why}")
+        except Fault as fault:
+            yield Finding("resources", resource_id, f"its object {receipt.sha256}: {_why(fault)}")
             continue
         if stored != receipt:
             yield Finding("resources", resource_id, f"its receipt is not that of {receipt.sha256}")
+
+
+def _why(fault: Fault) -> str:
+    return fault.why if isinstance(fault, ObjectCorrupt) else fault.record.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import secrets
@@ -11,19 +12,48 @@ from pathlib import Path
 from schemaxis_server.faults import Fault
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_SHORT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 TEMPORARY_SUFFIX = ".tmp"
+RETRY_AFTER_SECONDS = 1.0
 
 
 def storage_error(error: OSError, path: Path) -> Exception:
-    """``Fault("STORAGE_FULL")`` when the file system has no room for ``path``, else the error itself."""
+    """``Fault("STORAGE_FULL")`` when the file system has no room for ``path``, ``Fault("OVERLOADED")`` when
+    the service has no descriptor or no memory left for it, else the error itself."""
     if error.errno in _NO_ROOM:
         return Fault(
             "STORAGE_FULL",
             f"The file system of {path.parent.name}/ has no room ({os.strerror(error.errno or 0)}); nothing was "
             "changed. Free space or inodes and send the request again.",
         )
-    return error
+    return short_of(error.strerror or str(error)) if error.errno in _SHORT else error
+
+
+def storage_fault(error: OSError, path: Path) -> Exception:
+    """The fault that a failed use of the workspace's own file ``path`` means, whatever the error."""
+    fault = storage_error(error, path)
+    return unusable(f"{path.parent.name}/", error.strerror or str(error)) if fault is error else fault
+
+
+def short_of(why: str) -> Fault:
+    """The fault for what the system refuses now and may grant soon: descriptors, memory, a lock."""
+    return Fault(
+        "OVERLOADED",
+        f"The service cannot work on this now ({why}); nothing was changed. Send the request again after "
+        f"{RETRY_AFTER_SECONDS:g} s.",
+        retryAfterSeconds=RETRY_AFTER_SECONDS,
+    )
+
+
+def unusable(what: str, why: str) -> Fault:
+    """The fault for files of the workspace that cannot be read or written, which says nothing of what
+    they hold."""
+    return Fault(
+        "WORKSPACE_CORRUPT",
+        f"The workspace's {what} cannot be used ({why}); nothing was changed. Check the file system and "
+        "who may read and write there, then send the request again.",
+    )
 
 
 def sync_directory(directory: Path) -> None:
@@ -53,6 +83,12 @@ def temporary_name(directory: Path) -> Path:
     return directory / f".{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
 
 
+def discard(temporary: Path) -> None:
+    """Remove an unfinished file, if it can be; what it stood for has its own outcome, which matters more."""
+    with contextlib.suppress(OSError):
+        temporary.unlink()
+
+
 def write_durably(path: Path, data: bytes, mode: int = 0o600, *, scratch: Path | None = None) -> None:
     """Put ``data`` at ``path``, replacing a file that is there. When it returns, a power cut loses nothing.
 
@@ -71,7 +107,7 @@ def write_durably(path: Path, data: bytes, mode: int = 0o600, *, scratch: Path |
             os.close(descriptor)
         os.rename(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        discard(temporary)
         raise storage_error(error, path) from error
     sync_directory(path.parent)
 
@@ -79,16 +115,20 @@ def write_durably(path: Path, data: bytes, mode: int = 0o600, *, scratch: Path |
 def write_immutable(path: Path, data: bytes) -> None:
     """Put ``data`` at ``path`` for good, read-only. Writing the same bytes again is no change.
 
-    Raises FileExistsError when other bytes are there, ``Fault("STORAGE_FULL")`` when there is no room.
+    Raises FileExistsError when other bytes are there, ``Fault("STORAGE_FULL")`` when there is no room,
+    ``Fault("OVERLOADED")`` and ``Fault("WORKSPACE_CORRUPT")`` when it cannot be written just now or at all.
     """
     try:
-        present = read_regular(path)
-    except FileNotFoundError:
-        write_durably(path, data, 0o400)
-        return
+        try:
+            present = read_regular(path)
+        except FileNotFoundError:
+            write_durably(path, data, 0o400)
+            return
+        sync_directory(path.parent)
+    except OSError as error:
+        raise storage_fault(error, path) from error
     if present != data:
         raise FileExistsError(errno.EEXIST, "another content is stored under this immutable name", str(path))
-    sync_directory(path.parent)
 
 
 def open_regular(path: Path) -> tuple[int, int]:
@@ -104,11 +144,18 @@ def open_regular(path: Path) -> tuple[int, int]:
     return descriptor, status.st_size
 
 
-def read_regular(path: Path) -> bytes:
-    """The whole of a regular file, under the rules of :func:`open_regular`."""
+def read_regular(path: Path, limit: int | None = None) -> bytes:
+    """The whole of a regular file, under the rules of :func:`open_regular`.
+
+    With ``limit``, no more than that many bytes are read, and a larger file is OSError ``EFBIG``,
+    also where it grows meanwhile.
+    """
     descriptor, _ = open_regular(path)
     with os.fdopen(descriptor, "rb") as file:
-        return file.read()
+        data = file.read(-1 if limit is None else limit + 1)
+    if limit is not None and len(data) > limit:
+        raise OSError(errno.EFBIG, f"larger than {limit} bytes", str(path))
+    return data
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:

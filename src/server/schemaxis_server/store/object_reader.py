@@ -7,16 +7,19 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore
 from types import TracebackType
 
 from schemaxis_server.faults import Fault
-from schemaxis_server.store.damage import ObjectCorrupt
+from schemaxis_server.store.damage import ObjectCorrupt, object_fault
 from schemaxis_server.store.files import open_regular
 from schemaxis_server.store.pieces import DIGEST_BYTES, PIECE_BYTES, digest_pieces
 from schemaxis_server.store.readers import shutting_down
 
 WINDOW_BYTES = 4 * PIECE_BYTES
+AHEAD_READERS = 32
+"""How many readers may hold windows at a time, 3 MiB each, however slowly they are read."""
+
 _AHEAD = 2
 
 
@@ -26,6 +29,7 @@ class ObjectReader:
     A range reads and checks the pieces that it touches. A reader that goes on where it stopped
     is taken for a sequential one: it gets windows of 1 MiB, the next ones read and checked while
     the last one is being sent. What is kept are bytes that matched, never a verdict on the file.
+    ``ahead`` says how many readers may do so at once; the others read range by range.
     """
 
     def __init__(
@@ -35,9 +39,13 @@ class ObjectReader:
         size_bytes: int,
         digests: Callable[[], bytes],
         pool: Executor,
+        ahead: BoundedSemaphore,
     ) -> None:
         self._file = _ObjectFile(path, sha256, size_bytes, digests)
         self._pool = pool
+        self._ahead = ahead
+        self._may_read_ahead = False
+        self._closed = False
         self._expected = -1
         self._windows: dict[int, Future[bytes]] = {}
 
@@ -58,8 +66,12 @@ class ObjectReader:
         """The bytes from ``offset``, at most ``length``, fewer only at the end; empty at the end itself.
 
         Raises ``Fault("OUT_OF_RANGE")`` for an offset beyond the size, :class:`ObjectCorrupt` when
-        the file is gone, is no regular file, has another size, or a touched piece does not match.
+        the file is gone, is no regular file, has another size, or a touched piece does not match;
+        ``Fault("OVERLOADED")`` and ``Fault("WORKSPACE_CORRUPT")`` when it cannot be read just now, or at
+        all, which says nothing of its bytes.
         """
+        if self._closed:
+            raise ValueError("the object's reader is closed")
         if length < 0 or not 0 <= offset <= self.size_bytes:
             raise Fault(
                 "OUT_OF_RANGE",
@@ -70,7 +82,7 @@ class ObjectReader:
         end = min(offset + length, self.size_bytes)
         sequential = offset == self._expected and length > 0
         self._expected = end
-        if sequential:
+        if sequential and self._has_room_ahead():
             try:
                 return await self._from_windows(offset, end)
             except ObjectCorrupt:
@@ -79,11 +91,18 @@ class ObjectReader:
         return await self._result(self._submit(lambda: self._file.read(offset, end)))
 
     def close(self) -> None:
-        """Let the file go, once a reading that is under way has ended."""
-        # Windows that still wait in the pool find the file closed; none is cancelled, since a
-        # reading that shares it would be cancelled with it.
+        """Drop what was read ahead. A reading that is under way ends by itself."""
+        self._closed = True
+        # None that still waits in the pool is cancelled, since a reading that shares it would be too.
         self._windows.clear()
-        self._file.close()
+        if self._may_read_ahead:
+            self._may_read_ahead = False
+            self._ahead.release()
+
+    def _has_room_ahead(self) -> bool:
+        if not self._may_read_ahead:
+            self._may_read_ahead = self._ahead.acquire(blocking=False)
+        return self._may_read_ahead
 
     async def _from_windows(self, offset: int, end: int) -> bytes:
         parts: list[bytes] = []
@@ -128,77 +147,43 @@ class ObjectReader:
 
 
 class _ObjectFile:
-    """The open file of an object, used in pool threads and closed when the last of them is through."""
+    """The file of an object, opened for each reading, so that a reader that waits holds no descriptor."""
 
     def __init__(self, path: Path, sha256: str, size_bytes: int, digests: Callable[[], bytes]) -> None:
         self.size_bytes = size_bytes
         self._path = path
         self._sha256 = sha256
         self._load_digests = digests
-        self._digests = b""
-        self._descriptor = -1
-        self._users = 0
-        self._closed = False
-        self._lock = Lock()
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes from ``start`` to ``end``, each in a piece that was read and matched just now."""
-        descriptor = self._enter()
+        known = self._load_digests()
+        first = start // PIECE_BYTES
+        base = first * PIECE_BYTES
+        count = min(-(-end // PIECE_BYTES) * PIECE_BYTES, self.size_bytes) - base if start < end else 0
+        data = self._piece_bytes(base, count)
+        digests = digest_pieces(data)
+        place = first * DIGEST_BYTES
+        if len(data) != count or digests != known[place : place + len(digests)]:
+            raise ObjectCorrupt(self._sha256, _difference(known, first, digests))
+        return data if (base, count) == (start, end - start) else data[start - base : end - base]
+
+    def _piece_bytes(self, base: int, count: int) -> bytes:
         try:
-            size = os.fstat(descriptor).st_size
-            if size != self.size_bytes:
-                raise ObjectCorrupt(self._sha256, f"it has {size} bytes instead of {self.size_bytes}")
-            if start == end:
-                return b""
-            first = start // PIECE_BYTES
-            base = first * PIECE_BYTES
-            count = min(-(-end // PIECE_BYTES) * PIECE_BYTES, self.size_bytes) - base
-            data = os.pread(descriptor, count, base)
-            digests = digest_pieces(data)
-            place = first * DIGEST_BYTES
-            if len(data) != count or digests != self._digests[place : place + len(digests)]:
-                raise ObjectCorrupt(self._sha256, self._difference(first, digests))
-            return data if (base, count) == (start, end - start) else data[start - base : end - base]
+            descriptor, size = open_regular(self._path)
+            try:
+                if size != self.size_bytes:
+                    raise ObjectCorrupt(self._sha256, f"it has {size} bytes instead of {self.size_bytes}")
+                return os.pread(descriptor, count, base)
+            finally:
+                os.close(descriptor)
         except OSError as error:
-            raise ObjectCorrupt(self._sha256, error.strerror or str(error)) from error
-        finally:
-            self._leave()
+            raise object_fault(self._sha256, error, self._path) from error
 
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            self._release()
 
-    def _enter(self) -> int:
-        with self._lock:
-            if self._closed:
-                raise ValueError("the object's reader is closed")
-            if self._descriptor < 0:
-                # Once a reader, in a pool thread: whoever waits for the lock needs the outcome.
-                self._digests = self._load_digests()
-                self._descriptor = self._open()
-            self._users += 1
-            return self._descriptor
-
-    def _open(self) -> int:
-        try:
-            return open_regular(self._path)[0]
-        except OSError as error:
-            raise ObjectCorrupt(self._sha256, error.strerror or str(error)) from error
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            self._release()
-
-    def _release(self) -> None:
-        if self._closed and not self._users and self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def _difference(self, first: int, digests: bytes) -> str:
-        for number in range(len(digests) // DIGEST_BYTES):
-            place = (first + number) * DIGEST_BYTES
-            if digests[number * DIGEST_BYTES :][:DIGEST_BYTES] != self._digests[place : place + DIGEST_BYTES]:
-                return f"its bytes from {(first + number) * PIECE_BYTES} on were changed"
-        return "it was cut short while being read"
+def _difference(known: bytes, first: int, digests: bytes) -> str:
+    for number in range(first, first + len(digests) // DIGEST_BYTES):
+        place = (number - first) * DIGEST_BYTES
+        if digests[place:][:DIGEST_BYTES] != known[number * DIGEST_BYTES :][:DIGEST_BYTES]:
+            return f"its bytes from {number * PIECE_BYTES} on were changed"
+    return "it was cut short while being read"

@@ -11,24 +11,26 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import TypeVar
 
 from blake3 import blake3
 
-from schemaxis_server.store.damage import ObjectCorrupt
+from schemaxis_server.store.damage import ObjectCorrupt, object_fault
 from schemaxis_server.store.files import (
     TEMPORARY_SUFFIX,
+    discard,
     make_directory,
     open_regular,
     read_regular,
     storage_error,
+    storage_fault,
     sync_directory,
     temporary_name,
     write_all,
     write_durably,
 )
-from schemaxis_server.store.object_reader import ObjectReader
+from schemaxis_server.store.object_reader import AHEAD_READERS, ObjectReader
 from schemaxis_server.store.pieces import DIGEST_BYTES, PIECE_BYTES, digest_pieces, pieces_in
 from schemaxis_server.store.readers import shutting_down
 
@@ -59,6 +61,7 @@ class ObjectStore:
         self._directory = directory
         self._bulk = ThreadPoolExecutor(2, thread_name_prefix="store-objects")
         self._ranges = ThreadPoolExecutor(2, thread_name_prefix="store-ranges")
+        self._ahead = BoundedSemaphore(AHEAD_READERS)
         self._shards: set[Path] = set()
         self._lists: OrderedDict[str, bytes] = OrderedDict()
         self._lists_size = 0
@@ -76,21 +79,28 @@ class ObjectStore:
         The same bytes are stored once; a stored copy that no longer is what it should be is
         replaced by this one. ``source`` is left as it is.
 
-        Raises ``Fault("STORAGE_FULL")`` when there is no room, OSError when ``source`` cannot be
-        read or is no regular file.
+        Raises ``Fault("STORAGE_FULL")`` when there is no room, ``Fault("OVERLOADED")`` and
+        ``Fault("WORKSPACE_CORRUPT")`` when the store cannot be used just now or at all, OSError only
+        when ``source`` cannot be read or is no regular file.
         """
         return await self._in_bulk(lambda: self._add(source))
 
     def open(self, receipt: Receipt) -> ObjectReader:
         """A reader of verified ranges. The file is opened by its first read, so damage shows there."""
         return ObjectReader(
-            self.path(receipt), receipt.sha256, receipt.size_bytes, lambda: self._list(receipt), self._ranges
+            self.path(receipt),
+            receipt.sha256,
+            receipt.size_bytes,
+            lambda: self._list(receipt),
+            self._ranges,
+            self._ahead,
         )
 
     async def verify(self, receipt: Receipt) -> None:
         """Read the whole object and check it and its list against the receipt.
 
-        Raises :class:`ObjectCorrupt`, which says what does not hold.
+        Raises :class:`ObjectCorrupt`, which says what does not hold; ``Fault("OVERLOADED")`` and
+        ``Fault("WORKSPACE_CORRUPT")`` when that cannot be found out.
         """
         await self._in_bulk(lambda: verify_object(self._directory, receipt))
 
@@ -107,7 +117,10 @@ class ObjectStore:
         return await asyncio.shield(asyncio.wrap_future(running))
 
     def _add(self, source: Path) -> Receipt:
-        descriptor, _ = open_regular(source)
+        try:
+            descriptor, _ = open_regular(source)
+        except OSError as error:
+            raise storage_error(error, source) from error
         temporary = temporary_name(self._directory)
         try:
             with os.fdopen(descriptor, "rb", buffering=0) as file:
@@ -117,9 +130,10 @@ class ObjectStore:
             finally:
                 os.close(copy)
         except OSError as error:
-            raise storage_error(error, temporary) from error
+            # Whatever it was, ``source`` was there and is open: it is the store that cannot go on.
+            raise storage_fault(error, temporary) from error
         finally:
-            temporary.unlink(missing_ok=True)
+            discard(temporary)
         return receipt
 
     def _keep(self, receipt: Receipt, digests: bytes, temporary: Path, copy: int) -> None:
@@ -158,7 +172,7 @@ class ObjectStore:
 def verify_object(directory: Path, receipt: Receipt) -> None:
     """Check the whole of one object below ``directory``: list, size, pieces and SHA-256.
 
-    Raises :class:`ObjectCorrupt`.
+    Raises as :meth:`ObjectStore.verify`.
     """
     path = _object_path(directory, receipt.sha256)
     digests = _read_list(path, receipt)
@@ -173,7 +187,7 @@ def verify_object(directory: Path, receipt: Receipt) -> None:
                 whole.update(chunk)
                 found += digest_pieces(chunk)
     except OSError as error:
-        raise ObjectCorrupt(receipt.sha256, error.strerror or str(error)) from error
+        raise object_fault(receipt.sha256, error, path) from error
     if bytes(found) != digests or whole.hexdigest() != receipt.sha256:
         raise ObjectCorrupt(receipt.sha256, "its content was changed")
 
@@ -187,7 +201,8 @@ def stored_objects(directory: Path) -> list[str]:
 def stored_receipt(directory: Path, sha256: str) -> Receipt:
     """The receipt that the files themselves claim, for a scan without records.
 
-    Raises :class:`ObjectCorrupt` if one of the two files is missing or is no regular file.
+    Raises :class:`ObjectCorrupt` if one of the two files is missing or is no regular file, and as
+    :meth:`ObjectStore.verify` if it cannot be read.
     """
     path = _object_path(directory, sha256)
     try:
@@ -195,7 +210,7 @@ def stored_receipt(directory: Path, sha256: str) -> Receipt:
         os.close(descriptor)
         digests = read_regular(_list_path(path))
     except OSError as error:
-        raise ObjectCorrupt(sha256, f"{error.filename}: {error.strerror}") from error
+        raise object_fault(sha256, error, path, f"{error.filename}: ") from error
     return Receipt(sha256, size, blake3(digests).hexdigest())
 
 
@@ -224,11 +239,11 @@ def _copy(source: int, temporary: Path) -> tuple[Receipt, bytes, int]:
 
 
 def _read_list(path: Path, receipt: Receipt) -> bytes:
-    try:
-        digests = read_regular(_list_path(path))
-    except OSError as error:
-        raise ObjectCorrupt(receipt.sha256, f"its list of digests: {error.strerror}") from error
     expected = pieces_in(receipt.size_bytes) * DIGEST_BYTES
+    try:
+        digests = read_regular(_list_path(path), expected)
+    except OSError as error:
+        raise object_fault(receipt.sha256, error, path, "its list of digests: ") from error
     if len(digests) != expected or blake3(digests).hexdigest() != receipt.pieces_digest:
         raise ObjectCorrupt(receipt.sha256, "its list of digests was changed")
     return digests

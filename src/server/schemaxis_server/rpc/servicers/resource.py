@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any, cast
 
 from schemaxis.v1 import resource_pb2 as pb
@@ -37,11 +38,12 @@ class ResourceServicer(ResourceServiceServicer):
             request.resource_id, request.offset, length, request.chunk_bytes
         )
         shown: Resource | None = resource
-        async for chunk in chunks:
-            # The interceptor passes encoded frames through.
-            frame = codec.encode_chunk(shown, chunk.offset, chunk.data, chunk.last)
-            yield cast("pb.ReadResourceResponse", frame)
-            shown = None
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                # The interceptor passes encoded frames through.
+                frame = codec.encode_chunk(shown, chunk.offset, chunk.data, chunk.last)
+                yield cast("pb.ReadResourceResponse", frame)
+                shown = None
 
     async def ReadResourceRange(
         self, request: pb.ReadResourceRangeRequest, context: Any
