@@ -182,9 +182,20 @@ class ProviderContract:
     def test_example_runs_and_verifies(self, operation: Operation, bench: Bench, other: Produced) -> None:
         produced = bench.produce(operation.example, self.bindings(operation, other))
         self.has_the_shape_of_a_result(produced)
+        assert produced.result["warnings"] == []
         report = bench.verify(produced, pictures=True)
         assert is_verified(report), failures(report)
         self.has_the_shape_of_a_report(report)
+
+    def test_a_node_without_use_is_a_warning_and_no_error(self, bench: Bench, original: Produced) -> None:
+        document = copy.deepcopy(dict(self.lookalikes[0]))
+        document["nodes"].append({**document["nodes"][0], "id": "spare"})
+        produced = bench.produce(document)
+        (warning,) = produced.result["warnings"]
+        assert warning.startswith(f"/nodes/{len(document['nodes']) - 1}: spare ")
+        assert produced.result["outputs"] == original.result["outputs"]
+        report = bench.verify(produced)
+        assert is_verified(report), failures(report)
 
     def has_the_shape_of_a_result(self, produced: Produced) -> None:
         manifest = self.provider.manifest

@@ -122,6 +122,10 @@ class Provider(Protocol):
     engine cannot work on is reported by raising ``UnsupportedInput(message, pointer)`` of the
     host kit.
 
+    A warning is for what was done as it was written, but hardly meant: it starts with the
+    pointer of the node (``/nodes/2: ``), then says what was seen and what to do. Nodes that no
+    output is made from are among them (``order.unused_warnings``); they need not be built.
+
     **Verifier host.** Request: ``{"document", "outputs", "publications": [{"name", "path",
     "kind", "mediaType", "operation", "units"}], "pictures": bool, "bindings"}``, where the paths are absolute
     and read-only. It returns ``{"checks": [{"name", "scope", "engine", "passed", "expected", "observed",

@@ -1,9 +1,10 @@
-"""The execution order of a document's nodes. Standard library only: hosts import it too."""
+"""The execution order of a document's nodes, and which of them are needed. Standard library only: hosts import it too."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 
 def execution_order(inputs: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
@@ -30,6 +31,34 @@ def execution_order(inputs: Mapping[str, Sequence[str]]) -> tuple[list[str], lis
                 heapq.heappush(ready, place[consumer])
     done = set(order)
     return order, [name for name in names if name not in done]
+
+
+def needed(inputs: Mapping[str, Sequence[str]], outputs: Iterable[str]) -> set[str]:
+    """The ids of the outputs and of all nodes that they are made from."""
+    found: set[str] = set()
+    waiting = list(outputs)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(inputs[name])
+    return found
+
+
+def unused_warnings(document: Mapping[str, Any]) -> list[str]:
+    """A warning for each node of a resolved document that no output is made from.
+
+    It is no error, since a draft may hold parts that are not in use yet; a producer leaves such
+    nodes out and puts these into its ``warnings``.
+    """
+    nodes = document["nodes"]
+    used = needed({node["id"]: node["inputs"] for node in nodes}, document["outputs"])
+    return [
+        f"/nodes/{place}: {node['id']} ({node['filter']}) was left out, since no output is made from it. Name it "
+        "among the outputs or in the inputs of a node that is used, or remove it."
+        for place, node in enumerate(nodes)
+        if node["id"] not in used
+    ]
 
 
 def one_cycle(inputs: Mapping[str, Sequence[str]], left_over: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from manifold3d import Manifold, Mesh64, OpType
 from schemaxis_server.providers.geometry import closed_form, mesh, vectors
 from schemaxis_server.providers.geometry.profiles import polygon_points, signed_area
 from schemaxis_server.providers.geometry.sections import Polygon, Section
-from schemaxis_server.providers.order import execution_order
+from schemaxis_server.providers.order import execution_order, needed
 
 UNSUPPORTED = frozenset({"fillet", "chamfer", "shell", "importSTEP"})
 
@@ -71,12 +71,10 @@ def rebuild(document: Mapping[str, Any], output: str) -> Rebuilt:
 def ancestry(document: Mapping[str, Any], output: str) -> dict[str, Mapping[str, Any]]:
     """The nodes that an output is made of, in execution order."""
     nodes = {node["id"]: node for node in document["nodes"]}
-    order, _ = execution_order({name: node["inputs"] for name, node in nodes.items()})
-    needed = {output}
-    for name in reversed(order):
-        if name in needed:
-            needed.update(nodes[name]["inputs"])
-    return {name: nodes[name] for name in order if name in needed}
+    inputs = {name: node["inputs"] for name, node in nodes.items()}
+    order, _ = execution_order(inputs)
+    used = needed(inputs, [output])
+    return {name: nodes[name] for name in order if name in used}
 
 
 def _is_round(node: Mapping[str, Any]) -> bool:

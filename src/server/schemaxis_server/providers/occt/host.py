@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from OCP.Message import Message, Message_Printer
 
 from schemaxis_server.native.hostkit import Kit, UnsupportedInput
 from schemaxis_server.providers.occt import exchange, measure, shapes, topology
+from schemaxis_server.providers.occt.doubts import doubts
 from schemaxis_server.providers.occt.failures import KERNEL_FAILURES
 from schemaxis_server.providers.occt.topology import Shape
-from schemaxis_server.providers.order import execution_order
+from schemaxis_server.providers.order import execution_order, needed, unused_warnings
 
 PACKAGE = "cadquery-ocp-novtk"
 _FURTHEST = 1e7
@@ -27,17 +28,19 @@ def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
     document = request["document"]
     bindings = request.get("bindings", {})
     outputs = document["outputs"]
-    steps = len(document["nodes"]) + len(outputs)
-    made = build_all(document, bindings, lambda done, what: kit.progress(done / steps, what))
+    warnings = unused_warnings(document)
+    built = len(document["nodes"]) - len(warnings)
+    steps = built + len(outputs)
+    made = build_all(document, bindings, lambda done, what: kit.progress(done / steps, what), warnings.append)
     results: dict[str, Any] = {}
     published: list[dict[str, str]] = []
     for index, name in enumerate(outputs):
-        kit.progress((len(document["nodes"]) + index) / steps, f"publish {name}")
+        kit.progress((built + index) / steps, f"publish {name}")
         place = next(place for place, node in enumerate(document["nodes"]) if node["id"] == name)
         results[name] = _measured(made[name], f"/nodes/{place}")
         published += _publish(made[name], name, results[name], f"/nodes/{place}", kit.publications)
     kit.progress(1.0, "done")
-    return {"outputs": results, "publications": published, "engine": engine(), "warnings": []}
+    return {"outputs": results, "publications": published, "engine": engine(), "warnings": warnings}
 
 
 def engine() -> dict[str, str]:
@@ -50,13 +53,22 @@ def silence() -> None:
     Message.DefaultMessenger_s().RemovePrinters(Message_Printer.get_type_descriptor_s())
 
 
-def build_all(document: Mapping[str, Any], bindings: Mapping[str, str], progress: Any) -> dict[str, Shape]:
-    """The shape of every node. ``progress(nodes done, what comes next)`` is called before each.
+def build_all(
+    document: Mapping[str, Any],
+    bindings: Mapping[str, str],
+    progress: Callable[[int, str], None],
+    warn: Callable[[str], None] | None = None,
+) -> dict[str, Shape]:
+    """The shape of every node that an output needs.
 
-    Raises ``UnsupportedInput`` with the pointer of the node that cannot be built.
+    ``progress(nodes done, what comes next)`` is called before each, ``warn`` with what is doubtful
+    about one, if anybody listens. Raises ``UnsupportedInput`` with the pointer of the node that
+    cannot be built.
     """
     nodes = {node["id"]: (place, node) for place, node in enumerate(document["nodes"])}
-    order, _ = execution_order({name: node["inputs"] for name, (_, node) in nodes.items()})
+    inputs_of = {name: node["inputs"] for name, (_, node) in nodes.items()}
+    used = needed(inputs_of, document["outputs"])
+    order = [name for name in execution_order(inputs_of)[0] if name in used]
     made: dict[str, Shape] = {}
     for done, name in enumerate(order):
         place, node = nodes[name]
@@ -74,6 +86,9 @@ def build_all(document: Mapping[str, Any], bindings: Mapping[str, str], progress
             raise UnsupportedInput(message, pointer) from reason
         _require_sound(shape, name, node["filter"], pointer)
         made[name] = shape
+        if warn is not None:
+            for doubt in doubts(node, inputs, shape):
+                warn(f"{pointer}: {name} ({node['filter']}): {doubt}")
     return made
 
 

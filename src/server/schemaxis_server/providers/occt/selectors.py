@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from OCP.BRepBuilderAPI import BRepBuilderAPI_MakeVertex
@@ -18,13 +19,32 @@ from schemaxis_server.providers.occt.topology import Shape
 # Directions agree within this angle's sine, places within this part of the largest coordinate.
 _ALIGNED = 1e-7
 _LEVEL = 1e-7
+# In mm: what differs by less is as near.
+_TIED = 1e-6
 _AXIS = {"x": 0, "y": 1, "z": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """What a ``nearTo`` came to: lengths in mm.
+
+    ``place`` is the selector's place below the node. ``nearest`` is the point of what was chosen that
+    lies nearest, ``offset`` how far off that is, ``rivals`` how many others lie as near.
+    """
+
+    place: str
+    point: Sequence[float]
+    nearest: tuple[float, float, float]
+    offset: float
+    rivals: int
 
 
 def select_edges(shape: Shape, selector: Any) -> list[Shape]:
     """The edges of ``shape`` that ``selector`` means, each once, in the shape's order."""
-    candidates = topology.edges(shape)
+    candidates = topology.sharp_edges(shape)
     if selector == "all":
+        if not candidates:
+            raise UnsupportedInput("The shape is round all over and has no edge; work on one that has.")
         return candidates
     chosen: list[Shape] = []
     for one in selector if isinstance(selector, list) else [selector]:
@@ -97,6 +117,59 @@ def _narrowed(shape: Shape, candidates: list[Shape], selector: Mapping[str, Any]
     return left
 
 
+def pointed_edges(shape: Shape, selector: Any) -> list[Pointed]:
+    """What each ``nearTo`` of an edge selector came to, on a shape where it selects."""
+    if selector == "all":
+        return []
+    many = isinstance(selector, list)
+    edges = topology.sharp_edges(shape)
+    return [
+        _pointed(
+            _narrowed(shape, edges, {key: value for key, value in one.items() if key != "nearTo"}),
+            one["nearTo"],
+            f"options/edges/{index}" if many else "options/edges",
+            _edge_offset,
+        )
+        for index, one in enumerate(selector if many else [selector])
+        if "nearTo" in one
+    ]
+
+
+def pointed_faces(shape: Shape, selectors: Sequence[Any]) -> list[Pointed]:
+    """What each ``nearTo`` among face selectors came to."""
+    faces = topology.faces(shape)
+    return [
+        _pointed(faces, one["nearTo"], f"options/openFaces/{index}", lambda _, way: way.Value())
+        for index, one in enumerate(selectors)
+        if not isinstance(one, str)
+    ]
+
+
+def _pointed(
+    candidates: Sequence[Shape], point: Sequence[float], place: str, offset: Callable[[Shape, Any], float]
+) -> Pointed:
+    ways = [_way(point, shape) for shape in candidates]
+    best = min(range(len(ways)), key=lambda index: ways[index].Value())
+    reach = ways[best].Value() + _TIED
+    end = ways[best].PointOnShape2(1)
+    return Pointed(
+        place=place,
+        point=point,
+        nearest=(end.X(), end.Y(), end.Z()),
+        offset=offset(candidates[best], ways[best]),
+        rivals=sum(way.Value() <= reach for way in ways) - 1,
+    )
+
+
+def _edge_offset(edge: Shape, way: Any) -> float:
+    """How far a point is from naming an edge. A circle is named by its middle, too."""
+    offset = float(way.Value())
+    curve = topology.curve(edge)
+    if curve.GetType() == GeomAbs_CurveType.GeomAbs_Circle:
+        offset = min(offset, float(curve.Circle().Location().Distance(way.PointOnShape1(1))))
+    return offset
+
+
 def _is_along(edge: Shape, axis: int) -> bool:
     curve = topology.curve(edge)
     if curve.GetType() != GeomAbs_CurveType.GeomAbs_Line:
@@ -106,8 +179,12 @@ def _is_along(edge: Shape, axis: int) -> bool:
 
 
 def _nearest(shapes: Sequence[Shape], point: Sequence[float]) -> Shape:
-    vertex = BRepBuilderAPI_MakeVertex(gp_Pnt(*point)).Vertex()
-    return min(shapes, key=lambda shape: BRepExtrema_DistShapeShape(vertex, shape).Value())
+    return min(shapes, key=lambda shape: _way(point, shape).Value())
+
+
+def _way(point: Sequence[float], shape: Shape) -> Any:
+    """The shortest way from a point to a shape."""
+    return BRepExtrema_DistShapeShape(BRepBuilderAPI_MakeVertex(gp_Pnt(*point)).Vertex(), shape)
 
 
 def _shown(selector: Mapping[str, Any]) -> str:

@@ -182,6 +182,14 @@ def _shapes(shapes: Sequence[Shape]) -> Any:
 
 
 def _boolean(operation: Any, first: Sequence[Shape], others: Sequence[Shape]) -> Shape:
+    return _tidied(combined(operation, first, others))
+
+
+def combined(operation: Any, first: Sequence[Shape], others: Sequence[Shape]) -> Shape:
+    """What a boolean of the kernel makes, as it comes. Leaves its inputs as they are.
+
+    Raises ``UnsupportedInput``.
+    """
     operation.SetArguments(_shapes(first))
     operation.SetTools(_shapes(others))
     operation.SetRunParallel(False)
@@ -189,7 +197,7 @@ def _boolean(operation: Any, first: Sequence[Shape], others: Sequence[Shape]) ->
     operation.Build()
     if not operation.IsDone():
         raise UnsupportedInput("The kernel cannot combine these shapes; move or resize one of them slightly.")
-    return _tidied(operation.Shape())
+    return operation.Shape()
 
 
 def _tidied(shape: Shape) -> Shape:

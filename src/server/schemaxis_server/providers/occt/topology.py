@@ -38,6 +38,12 @@ def edges(shape: Shape) -> list[Shape]:
     return [edge for edge in found if not BRep_Tool.Degenerated_s(edge)]
 
 
+def sharp_edges(shape: Shape) -> list[Shape]:
+    """The edges of the part as one sees it: without the seams, along which a round face meets itself."""
+    seams = [edge for face in faces(shape) for edge in edges(face) if BRep_Tool.IsClosed_s(edge, face)]
+    return [edge for edge in edges(shape) if not any(edge.IsSame(seam) for seam in seams)]
+
+
 def faces(shape: Shape) -> list[Shape]:
     """The distinct faces."""
     return [TopoDS.Face(face) for face in _distinct(shape, TopAbs_ShapeEnum.TopAbs_FACE)]
