@@ -1,6 +1,6 @@
 # The list of tasks; `make help` prints it. Every task does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check campaign bench docs protos format clean
+.PHONY: help setup engines demo test check campaign bench docs protos format clean
 BIN := .venv/bin
 SHELL := /bin/bash
 
@@ -10,10 +10,14 @@ help: ## Print this list
 setup: ## Make the virtual environment and install what is missing
 	@scripts/setup.sh
 
+engines: ## Install FreeCAD, Octave and LibreOffice Calc by apt
+	@scripts/engines.sh
+
 demo: setup ## Design, verify, refine and show a part with the real service
 	@$(BIN)/python scripts/demo.py
 
-test: setup ## Run the whole test suite
+test: setup ## Run the whole test suite; installs the engines where it may
+	@scripts/engines.sh --try
 	@$(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
 
 check: setup ## Lint, types, import rules, protos, generated files

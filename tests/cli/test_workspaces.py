@@ -102,3 +102,9 @@ def test_the_doctor_names_the_workspace_and_tells_an_impossible_one(tmp_path: Pa
     assert missing.returncode == 0
     assert f"{tmp_path / 'a' / 'b'} is not created yet, and can be" in missing.stdout.decode()
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_the_doctor_tells_a_directory_that_is_in_use_for_something_else(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    assert b"holds other files" in schemaxis(tmp_path, "doctor").stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]

@@ -23,7 +23,7 @@ def own_directory(workspace: Path) -> Path:
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         make_directory(directory)
-        if foreign := _foreign(directory):
+        if foreign := foreign_names(directory):
             shown = ", ".join(foreign[:_SHOWN]) + (" …" if len(foreign) > _SHOWN else "")
             raise Fault(
                 "INVALID_REQUEST",
@@ -39,8 +39,11 @@ def own_directory(workspace: Path) -> Path:
     return directory
 
 
-def _foreign(directory: Path) -> list[str]:
-    """What makes a directory another's: names that are not ours, where no workspace was opened yet."""
+def foreign_names(directory: Path) -> list[str]:
+    """What makes a directory another's: names that are not ours, where no workspace was opened yet.
+
+    Raises :class:`OSError`.
+    """
     names = os.listdir(directory)
     if any(mark in names for mark in _MARKS):
         return []

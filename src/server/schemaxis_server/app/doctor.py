@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from schemaxis_server.app import configuration
+from schemaxis_server.app.directory import foreign_names
 from schemaxis_server.execution.engines import Engines
 from schemaxis_server.execution.records import Resource
 from schemaxis_server.faults import Fault
@@ -98,23 +99,22 @@ async def _containment() -> Finding:
 
 def _workspace(workspace: Path) -> Iterator[Finding]:
     place = workspace.absolute()
-    foreign = in_use = False
+    in_use = False
     try:
         problem = _problem_of(place)
         if not problem and place.exists():
             in_use = (place / DATABASE).exists()
-            foreign = any(not name.startswith("schemaxis.") for name in os.listdir(place))
+            if foreign_names(place):
+                problem = "is no workspace and holds other files"
     except OSError as error:
         problem = f"cannot be looked at ({error.strerror})"
     if problem:
         yield Finding(
-            "workspace", False, f"{place} {problem}", "Name a directory that you own and can write."
+            "workspace", False, f"{place} {problem}", "Name a directory that you own and can write, a new or an empty one."
         )
     elif not in_use:
         state = "is not in use yet" if place.exists() else "is not created yet, and can be"
-        holds = ", and holds other files" if foreign else ""
-        advice = "Name another directory, unless a workspace is to be made among them." if foreign else ""
-        yield Finding("workspace", True, f"{place} {state}{holds}", advice)
+        yield Finding("workspace", True, f"{place} {state}")
     else:
         try:
             inspect_database(place / DATABASE)
