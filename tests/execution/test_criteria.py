@@ -94,6 +94,8 @@ def test_the_sum_is_met_only_if_all_are() -> None:
         (Criterion(pointer="", operator=EQUALS, value=1, tolerance=-1), "tolerance"),
         (Criterion(pointer="", operator=EQUALS, value=1, tolerance=math.inf), "tolerance"),
         (Criterion(pointer="", operator=EQUALS, value=1, unit="furlong"), "unit"),
+        (criterion("volume", LEAST, 1, low=float("nan")), "low"),
+        (criterion("volume", EQUALS, 1, high=float("inf")), "high"),
     ],
 )
 def test_a_criterion_that_cannot_be_evaluated_is_refused_with_its_place(one: Criterion, field: str) -> None:

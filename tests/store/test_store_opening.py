@@ -246,6 +246,7 @@ def test_a_database_locked_by_another_program(used: Path, monkeypatch: pytest.Mo
 def test_an_older_schema_is_brought_up(directory: Path) -> None:
     directory.mkdir()
     path = directory / "schemaxis.db"
+    path.touch()
     connection = connect(path, writes=True)
     steps = (
         *migrations(),

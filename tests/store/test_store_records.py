@@ -9,7 +9,15 @@ import pytest
 from schemaxis_server.faults import Fault
 from schemaxis_server.store.damage import Corrupt
 from schemaxis_server.store.database import Database, Transaction
-from schemaxis_server.store.records import EVIDENCE, JOBS, PLANS, RESOURCES, TASKS, count
+from schemaxis_server.store.records import (
+    EVIDENCE,
+    JOBS,
+    PAGE_BYTES,
+    PLANS,
+    RESOURCES,
+    TASKS,
+    count,
+)
 from schemaxis_server.store.requests import Remembered, recall, remember
 
 
@@ -186,3 +194,26 @@ def test_a_damaged_record_is_refused_with_its_tail_too(jobs: Database, directory
     tamper(directory, "UPDATE jobs SET body = ? WHERE id = ?", b"job 9", "j1")
     with pytest.raises(Corrupt, match="j1"):
         JOBS.get_with_tail(jobs.reader, "j1")
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_a_page_is_cut_by_its_bytes_but_has_one_record(database: Database, newest_first: bool) -> None:
+    sizes = [10, PAGE_BYTES + 1, 1_500_000, 1_600_000, 1, 1, PAGE_BYTES, 5]
+    bodies = [bytes([65 + number]) * size for number, size in enumerate(sizes)]
+
+    def fill(tx: Transaction) -> None:
+        for number, body in enumerate(bodies):
+            TASKS.put(tx.connection, f"t{number}", body)
+
+    database.write_blocking(fill)
+    found: list[bytes] = []
+    after = None
+    pages = 0
+    while pages == 0 or after is not None:
+        page = TASKS.page(database.reader, after_id=after, limit=50, newest_first=newest_first)
+        assert len(page.records) == 1 or sum(map(len, page.records)) <= PAGE_BYTES
+        found += page.records
+        after = page.next_after
+        pages += 1
+    assert found == (bodies[::-1] if newest_first else bodies)
+    assert pages == 5

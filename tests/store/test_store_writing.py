@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from schemaxis_server.faults import Fault
 from schemaxis_server.store import writer
+from schemaxis_server.store.connection import as_fault
 from schemaxis_server.store.database import Database, Transaction
 from schemaxis_server.store.records import TASKS, count
 
@@ -233,3 +237,149 @@ async def test_a_scan_sees_one_snapshot(database: Database) -> None:
     go_on.set()
     assert await scan == (1, 1)
     assert len(await database.scan(lambda c: c.execute("SELECT id FROM tasks").fetchall())) == 2
+
+
+async def test_a_database_that_another_program_writes_is_a_fault_and_passes(
+    database: Database, directory: Path
+) -> None:
+    await database.write(lambda tx: tx.connection.execute("PRAGMA busy_timeout = 50").fetchall())
+    with sqlite3.connect(directory / "schemaxis.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Fault) as refused:
+            await database.write(put_task("a"))
+        other.execute("ROLLBACK")
+    other.close()
+    assert (refused.value.code, refused.value.record.retryable) == ("OVERLOADED", True)
+    assert refused.value.record.details["retryAfterSeconds"] > 0
+    assert committed_tasks(directory) == set()
+    assert await database.write(put_task("a")) == "a"
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        (sqlite3.SQLITE_BUSY, "OVERLOADED"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, "OVERLOADED"),
+        (sqlite3.SQLITE_LOCKED, "OVERLOADED"),
+        (sqlite3.SQLITE_NOMEM, "OVERLOADED"),
+        (sqlite3.SQLITE_IOERR_NOMEM, "OVERLOADED"),
+        (sqlite3.SQLITE_IOERR_READ, "WORKSPACE_CORRUPT"),
+        (sqlite3.SQLITE_IOERR_FSYNC, "WORKSPACE_CORRUPT"),
+        (sqlite3.SQLITE_READONLY, "WORKSPACE_CORRUPT"),
+        (sqlite3.SQLITE_READONLY_DBMOVED, "WORKSPACE_CORRUPT"),
+        (sqlite3.SQLITE_CANTOPEN, "WORKSPACE_CORRUPT"),
+        (sqlite3.SQLITE_CORRUPT, "WORKSPACE_CORRUPT"),
+        (sqlite3.SQLITE_IOERR_WRITE, "STORAGE_FULL"),
+        (sqlite3.SQLITE_FULL, "STORAGE_FULL"),
+    ],
+)
+def test_what_the_database_cannot_do_is_a_fault_of_its_kind(code: int, fault: str) -> None:
+    error = sqlite3.OperationalError("it cannot")
+    error.sqlite_errorcode = code
+    told = as_fault(error)
+    assert isinstance(told, Fault)
+    assert told.code == fault
+    assert "it cannot" in told.record.message
+
+
+def test_a_database_that_cannot_be_opened_for_want_of_descriptors(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(24, "Too many open files")
+
+    error = sqlite3.OperationalError("unable to open database file")
+    error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    monkeypatch.setattr(os, "open", refuse)
+    told = as_fault(error)
+    assert isinstance(told, Fault)
+    assert told.code == "OVERLOADED"
+
+
+def remove(directory: Path) -> None:
+    (directory / "schemaxis.db").rename(directory / "gone.db")
+
+
+def replace(directory: Path) -> None:
+    remove(directory)
+    (directory / "schemaxis.db").write_bytes((directory / "gone.db").read_bytes())
+
+
+def remove_the_log(directory: Path) -> None:
+    (directory / "schemaxis.db-wal").rename(directory / "gone.db-wal")
+
+
+def put_back(directory: Path) -> None:
+    for gone in directory.glob("gone.*"):
+        gone.rename(directory / gone.name.replace("gone", "schemaxis"))
+
+
+@pytest.mark.parametrize("harm", [remove, replace, remove_the_log])
+async def test_nothing_is_acknowledged_into_a_file_that_nobody_finds(
+    database: Database, directory: Path, harm: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    await database.write(put_task("kept"))
+    assert database.problem == ""
+    assert count(database.reader, "tasks") == 1
+    harm(directory)
+    with caplog.at_level(logging.ERROR):
+        for _ in range(3):
+            with pytest.raises(Fault) as refused:
+                await database.write(put_task("lost"))
+            assert (refused.value.code, refused.value.record.retryable) == ("WORKSPACE_CORRUPT", False)
+    assert len(caplog.records) == 1
+    assert "schemaxis.db" in database.problem
+    assert count(database.reader, "tasks") == 1
+    # A thread that reads for the first time neither makes an empty database nor takes another one's.
+    with pytest.raises(Fault) as refused:
+        await asyncio.to_thread(lambda: count(database.reader, "tasks"))
+    assert refused.value.code == "WORKSPACE_CORRUPT"
+    assert (directory / "schemaxis.db").exists() == (harm is not remove)
+    assert (directory / "schemaxis.db-wal").exists() == (harm is not remove_the_log)
+
+    put_back(directory)
+    assert await database.write(put_task("later")) == "later"
+    assert database.problem == ""
+
+
+async def test_a_commit_during_which_the_file_goes_is_not_acknowledged(
+    database: Database, directory: Path
+) -> None:
+    def unit(tx: Transaction) -> None:
+        put_task("lost")(tx)
+        remove(directory)
+
+    with pytest.raises(Fault) as refused:
+        await database.write(unit)
+    assert refused.value.code == "WORKSPACE_CORRUPT"
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_closing_beside_readers_ends_them_in_order(database: Database, turn: int) -> None:
+    numbers = (
+        "CREATE VIEW numbers AS WITH RECURSIVE n(value) AS "
+        "(SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 20000) SELECT value FROM n"
+    )
+    database.write_blocking(lambda tx: tx.connection.execute(numbers).fetchall())
+    begun = threading.Barrier(9)
+    outcomes: list[BaseException] = []
+
+    def read() -> None:
+        begun.wait()
+        try:
+            while True:
+                # Takes long enough to be under way whenever the end comes.
+                database.reader.rows("SELECT value FROM numbers")
+        except BaseException as error:
+            outcomes.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    begun.wait()
+    time.sleep(turn / 50)
+    database.close()
+    for thread in threads:
+        thread.join(10)
+    codes = [one.code if isinstance(one, Fault) else repr(one) for one in outcomes]
+    assert codes == ["SHUTTING_DOWN"] * 8

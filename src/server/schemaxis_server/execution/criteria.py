@@ -46,6 +46,9 @@ def _problem(criterion: Criterion) -> tuple[str, str] | None:
         math.isfinite(criterion.tolerance) and criterion.tolerance >= 0
     ):
         return "tolerance", "tolerance must be a finite number, 0 or more."
+    for name, bound in (("low", criterion.low), ("high", criterion.high)):
+        if bound is not None and not math.isfinite(bound):
+            return name, f"{name} must be a finite number."
     operator = criterion.operator
     if operator in _WITH_NUMBER and not _is_number(criterion.value):
         return "value", f"{operator} needs a number in value."
@@ -53,7 +56,7 @@ def _problem(criterion: Criterion) -> tuple[str, str] | None:
         return "value", "equals needs a value."
     if operator is CriterionOperator.BETWEEN:
         low, high = criterion.low, criterion.high
-        if low is None or high is None or not math.isfinite(low) or not math.isfinite(high) or low > high:
+        if low is None or high is None or low > high:
             return "low", "between needs finite low and high, low not above high."
     return None
 

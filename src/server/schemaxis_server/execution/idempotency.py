@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from schemaxis_server.documents import canonical
+from schemaxis_server.documents import MAX_INTEGER, canonical
 from schemaxis_server.faults import Fault
+from schemaxis_server.store.connection import Connection
 from schemaxis_server.store.database import Transaction
 from schemaxis_server.store.requests import Remembered, recall, remember
 
@@ -16,12 +17,31 @@ T = TypeVar("T")
 
 
 def digest_of(request: dict[str, Any]) -> str:
-    """Identity of a request's meaning: SHA-256 over its canonical JSON."""
-    return hashlib.sha256(canonical(request)).hexdigest()
+    """Identity of a request's meaning: SHA-256 over its canonical JSON.
+
+    Numbers that JSON cannot tell apart, or not write at all, go in as text: a request is looked up
+    before anything in it is judged.
+    """
+    return hashlib.sha256(canonical(_writable(request))).hexdigest()
+
+
+def _writable(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _writable(child) for name, child in value.items()}
+        case list() | tuple():
+            return [_writable(child) for child in value]
+        case bool():
+            return value
+        case int() if abs(value) > MAX_INTEGER:
+            return str(value)
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value
 
 
 def made_before(
-    connection: sqlite3.Connection, method: str, request_id: str | None, request: Callable[[], str]
+    connection: Connection, method: str, request_id: str | None, request: Callable[[], str]
 ) -> str | None:
     """The id of what this request made before, or None.
 

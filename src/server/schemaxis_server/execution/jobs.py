@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
@@ -20,6 +19,7 @@ from schemaxis_server.execution.unbroken import unbroken
 from schemaxis_server.faults import Fault
 from schemaxis_server.ids import new_id
 from schemaxis_server.providers.registry import Registry
+from schemaxis_server.store.connection import Connection
 from schemaxis_server.store.database import Database, Transaction
 from schemaxis_server.store.event_pages import read_tail
 from schemaxis_server.store.records import count
@@ -84,7 +84,7 @@ class Jobs:
         """A page of jobs, newest first."""
         where = {} if task_id is None else {"task_id": task_id}
 
-        def read(connection: sqlite3.Connection) -> Page[Job]:
+        def read(connection: Connection) -> Page[Job]:
             page = JOB_SHELF.page(connection, page_token, page_size, **where)
             tailed = (replace(job, last_sequence=read_tail(connection, job.job_id)) for job in page.records)
             return Page(tuple(tailed), page.next_token)

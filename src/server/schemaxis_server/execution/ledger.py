@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -11,6 +10,7 @@ import msgspec
 
 from schemaxis_server.execution.records import Job, Plan, Record, Resource, Task
 from schemaxis_server.faults import Fault
+from schemaxis_server.store.connection import Connection
 from schemaxis_server.store.database import Transaction
 from schemaxis_server.store.records import EVIDENCE, JOBS, PLANS, RESOURCES, TASKS, RecordTable
 
@@ -37,14 +37,14 @@ class Shelf(Generic[R]):
         self._noun = noun
         self._columns = columns
 
-    def get(self, connection: sqlite3.Connection, id: str) -> R:
+    def get(self, connection: Connection, id: str) -> R:
         """The record of that id. Raises ``NOT_FOUND``; ``WORKSPACE_CORRUPT`` if it is damaged."""
         body = self._table.get(connection, id)
         if body is None:
             raise self._not_found(id)
         return self._decoder.decode(body)
 
-    def get_with_tail(self, connection: sqlite3.Connection, id: str) -> tuple[R, int]:
+    def get_with_tail(self, connection: Connection, id: str) -> tuple[R, int]:
         """The record and the last sequence of its event stream, read together. Raises like :meth:`get`."""
         found = self._table.get_with_tail(connection, id)
         if found is None:
@@ -56,7 +56,7 @@ class Shelf(Generic[R]):
         self._table.put(tx.connection, id, _encoder.encode(record), **self._columns(record))
         tx.told[id] = record
 
-    def page(self, connection: sqlite3.Connection, token: str, size: int, **where: Any) -> Page[R]:
+    def page(self, connection: Connection, token: str, size: int, **where: Any) -> Page[R]:
         """Newest first. ``token`` is empty for the first page; damaged records are left out."""
         found = self._table.page(connection, after_id=token or None, limit=size, **where)
         return Page(tuple(self._decoder.decode(body) for body in found.records), found.next_after or "")
@@ -96,6 +96,6 @@ def put_evidence(tx: Transaction, job_id: str, section: str, value: Any) -> None
     EVIDENCE.put(tx.connection, f"{job_id}/{section}", body, job_id=job_id)
 
 
-def evidence(connection: sqlite3.Connection, job_id: str, section: str) -> bytes | None:
+def evidence(connection: Connection, job_id: str, section: str) -> bytes | None:
     """The JSON text of one section, or None if the job has none."""
     return EVIDENCE.get(connection, f"{job_id}/{section}")

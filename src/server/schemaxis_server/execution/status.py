@@ -88,7 +88,7 @@ async def status(core: ExecutionCore) -> Status:
         counts=counts,
         containment=containment,
         hosts=core.hosts.stats(),
-        serving=core.jobs.accepting,
+        serving=core.jobs.accepting and not core.database.problem,
         missing_hardening=tuple(one for one in HARDENING if one not in containment.hardening),
         problems=tuple(_problems(core, engines, counts)),
     )
@@ -107,6 +107,8 @@ def _problems(
         problems.append(
             f"{counts['quarantined']} damaged records were set aside; run `schemaxis doctor --deep`."
         )
+    if core.database.problem:
+        problems.append(core.database.problem)
     if not core.jobs.accepting:
         problems.append("The service is stopping.")
     return problems

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TypeVar
 from schemaxis_server.store.connection import Connection
 from schemaxis_server.store.event_log import EventLog
 from schemaxis_server.store.opening import DATABASE, open_database
+from schemaxis_server.store.place import Place
 from schemaxis_server.store.readers import Readers
 from schemaxis_server.store.writer import Appended, EncodeEvent, Transaction, Wake, Writer
 
@@ -35,10 +35,11 @@ class Database:
         self._lock = threading.Lock()
         self._reported: set[tuple[str, str]] = set()
         connection, self.workspace_id = open_database(directory, self._report_damage)
-        self._readers = Readers(directory / DATABASE, self._report_damage)
+        self._place = Place(directory / DATABASE)
+        self._readers = Readers(directory / DATABASE, self._place, self._report_damage)
         self.events = EventLog(self._readers)
         self._on_commit: list[OnCommit] = []
-        self._writer = Writer(connection, encode_event, self._committed)
+        self._writer = Writer(connection, self._place, encode_event, self._committed)
 
     @classmethod
     def open(cls, directory: Path, *, encode_event: EncodeEvent) -> Database:
@@ -72,15 +73,20 @@ class Database:
 
     @property
     def reader(self) -> Connection:
-        """The calling thread's read-only connection, for primary-key reads on a loop. Fetch whole."""
+        """The calling thread's read-only connection, for primary-key reads on a loop by its ``rows``."""
         return self._readers.here
+
+    @property
+    def problem(self) -> str:
+        """What keeps the database from being written, in words for a user; empty when all is well."""
+        return self._place.problem
 
     def on_commit(self, tell: OnCommit) -> None:
         """Have ``tell`` called after each commit and before anybody is answered. It runs in the writer
         thread and must not block."""
         self._on_commit.append(tell)
 
-    async def scan(self, query: Callable[[sqlite3.Connection], T]) -> T:
+    async def scan(self, query: Callable[[Connection], T]) -> T:
         """Run ``query`` off the loop, on one snapshot. It fetches its rows whole and returns no cursor."""
         return await asyncio.shield(asyncio.wrap_future(self._readers.submit(query)))
 

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from itertools import takewhile
 
 from schemaxis_server.faults import Fault
+from schemaxis_server.store.connection import shutting_down
 from schemaxis_server.store.damage import Corrupt
 from schemaxis_server.store.event_pages import (
     PAGE_EVENTS,
@@ -20,7 +21,7 @@ from schemaxis_server.store.event_pages import (
     read_page,
     read_tail,
 )
-from schemaxis_server.store.readers import Readers, shutting_down
+from schemaxis_server.store.readers import Readers
 from schemaxis_server.store.writer import Appended, Wake
 
 _SLICE_BYTES = 256 * 1024

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -59,26 +58,26 @@ class Slice:
         return self.after + len(self.events)
 
 
-def read_tail(connection: sqlite3.Connection, stream: str) -> int:
+def read_tail(connection: Connection, stream: str) -> int:
     """The last sequence of ``stream``; 0 if it has no event."""
-    rows = connection.execute("SELECT tail FROM streams WHERE stream = ?", (stream,)).fetchall()
+    rows = connection.rows("SELECT tail FROM streams WHERE stream = ?", (stream,))
     return rows[0][0] if rows else 0
 
 
-def read_page(connection: sqlite3.Connection, stream: str, index: int) -> Page:
+def read_page(connection: Connection, stream: str, index: int) -> Page:
     """Read and check one page. What is damaged is reported to the connection's owner."""
     first = index * PAGE_EVENTS + 1
     tail = read_tail(connection, stream)
     count = max(0, min(PAGE_EVENTS, tail - first + 1))
     events: list[bytes | None] = [None] * count
-    rows = connection.execute(
+    rows = connection.rows(
         "SELECT sequence, data, checksum FROM events WHERE stream = ? AND sequence BETWEEN ? AND ?",
         (stream, first, first + count - 1),
-    ).fetchall()
+    )
     for sequence, data, checksum in rows:
         if isinstance(data, bytes) and seal("events", f"{stream}/{sequence}", data) == checksum:
             events[sequence - first] = data
-    if isinstance(connection, Connection) and connection.report is not None:
+    if connection.report is not None:
         present = {row[0] for row in rows}
         for sequence, event in enumerate(events, first):
             if event is None:

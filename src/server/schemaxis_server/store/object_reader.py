@@ -11,10 +11,10 @@ from threading import BoundedSemaphore
 from types import TracebackType
 
 from schemaxis_server.faults import Fault
+from schemaxis_server.store.connection import shutting_down
 from schemaxis_server.store.damage import ObjectCorrupt, object_fault
 from schemaxis_server.store.files import open_regular
 from schemaxis_server.store.pieces import DIGEST_BYTES, PIECE_BYTES, digest_pieces
-from schemaxis_server.store.readers import shutting_down
 
 WINDOW_BYTES = 4 * PIECE_BYTES
 AHEAD_READERS = 32

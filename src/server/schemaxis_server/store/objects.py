@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from blake3 import blake3
 
+from schemaxis_server.store.connection import shutting_down
 from schemaxis_server.store.damage import ObjectCorrupt, object_fault
 from schemaxis_server.store.files import (
     TEMPORARY_SUFFIX,
@@ -32,7 +33,6 @@ from schemaxis_server.store.files import (
 )
 from schemaxis_server.store.object_reader import AHEAD_READERS, ObjectReader
 from schemaxis_server.store.pieces import DIGEST_BYTES, PIECE_BYTES, digest_pieces, pieces_in
-from schemaxis_server.store.readers import shutting_down
 
 T = TypeVar("T")
 

@@ -9,8 +9,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from schemaxis_server.faults import Fault
-from schemaxis_server.store.connection import Connection, DamageReport, as_fault, connect
+from schemaxis_server.store.connection import (
+    Connection,
+    DamageReport,
+    connect,
+    raise_as_fault,
+    shutting_down,
+)
+from schemaxis_server.store.place import Place
 
 T = TypeVar("T")
 
@@ -20,8 +26,9 @@ _POOL_THREADS = 2
 class Readers:
     """Read-only connections to one database file."""
 
-    def __init__(self, path: Path, report: DamageReport) -> None:
+    def __init__(self, path: Path, place: Place, report: DamageReport) -> None:
         self._path = path
+        self._place = place
         self._report = report
         self._mine = threading.local()
         self._lock = threading.Lock()
@@ -31,18 +38,18 @@ class Readers:
 
     @property
     def here(self) -> Connection:
-        """The calling thread's own connection. Raises ``Fault("SHUTTING_DOWN")`` after close."""
+        """The calling thread's own connection, to be used by :meth:`Connection.rows` only outside the pool.
+
+        Raises ``Fault("SHUTTING_DOWN")`` after close, and the faults of a file that cannot be opened.
+        """
         if self._closed:
             raise shutting_down()
         connection: Connection | None = getattr(self._mine, "connection", None)
         if connection is None:
-            connection = connect(self._path, self._report)
-            with self._lock:
-                self._opened.append(connection)
-            self._mine.connection = connection
+            connection = self._mine.connection = self._open()
         return connection
 
-    def submit(self, query: Callable[[sqlite3.Connection], T]) -> Future[T]:
+    def submit(self, query: Callable[[Connection], T]) -> Future[T]:
         """Run ``query`` in the pool, all its statements on one snapshot of the database."""
         try:
             return self._pool.submit(self._run, query)
@@ -50,15 +57,34 @@ class Readers:
             raise shutting_down() from error
 
     def close(self) -> None:
-        """Wait for running queries and close every connection."""
+        """Wait for running queries and close every connection; later ones are refused."""
         self._pool.shutdown(wait=True)
-        self._closed = True
         with self._lock:
-            for connection in self._opened:
-                connection.close()
+            self._closed = True
+            opened = self._opened.copy()
             self._opened.clear()
+        for connection in opened:
+            connection.end()
 
-    def _run(self, query: Callable[[sqlite3.Connection], T]) -> T:
+    def _open(self) -> Connection:
+        # Another file of that name would answer for another workspace, and for a lost one SQLite makes a new one.
+        self._place.check()
+        try:
+            connection = connect(self._path, self._report)
+        except sqlite3.Error as error:
+            raise_as_fault(error)
+        try:
+            self._place.check()
+            with self._lock:
+                if self._closed:
+                    raise shutting_down()
+                self._opened.append(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _run(self, query: Callable[[Connection], T]) -> T:
         connection = self.here
         try:
             connection.execute("BEGIN")
@@ -68,14 +94,8 @@ class Readers:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
         except sqlite3.Error as error:
-            raise as_fault(error) from error
+            raise_as_fault(error)
         if isinstance(answer, sqlite3.Cursor):
             # An open cursor would hold its snapshot and keep the write-ahead log growing.
             raise TypeError("a query returns rows, not a cursor")
         return answer
-
-
-def shutting_down() -> Fault:
-    return Fault(
-        "SHUTTING_DOWN", "The service is stopping and takes no new work. Connect again when it is back."
-    )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from schemaxis_server.faults import Fault
-from schemaxis_server.store.connection import Connection
+from schemaxis_server.store.connection import Connection, is_damage
 from schemaxis_server.store.damage import Corrupt, seal
 
 Column = str | int | None
+
+PAGE_BYTES = 3 * 1024 * 1024
+"""Bodies on a page. As messages they take no more, and a message has 4 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class RecordTable:
             f"ON CONFLICT (id) DO UPDATE SET {updates}"
         )
 
-    def get(self, connection: sqlite3.Connection, id: str) -> bytes | None:
+    def get(self, connection: Connection, id: str) -> bytes | None:
         """The record's body, or None if there is no such record.
 
         Raises :class:`Corrupt` for a damaged one, and has it set aside.
@@ -50,7 +53,7 @@ class RecordTable:
         row = self._row(connection, self._get, id)
         return None if row is None else row[0]
 
-    def get_with_tail(self, connection: sqlite3.Connection, id: str) -> tuple[bytes, int] | None:
+    def get_with_tail(self, connection: Connection, id: str) -> tuple[bytes, int] | None:
         """The record's body and the last sequence of the event stream of its id, as of one instant.
 
         The sequence is 0 without events. Otherwise like :meth:`get`, and costs hardly more.
@@ -58,14 +61,14 @@ class RecordTable:
         row = self._row(connection, self._get_with_tail, id)
         return None if row is None else (row[0], row[2] or 0)
 
-    def _row(self, connection: sqlite3.Connection, query: str, id: str) -> tuple[Any, ...] | None:
+    def _row(self, connection: Connection, query: str, id: str) -> tuple[Any, ...] | None:
         """The row of ``id``, body and checksum first, once its checksum holds."""
         try:
-            rows = connection.execute(query, (id,)).fetchall()
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
+            rows = connection.rows(query, (id,))
+        except Fault as fault:
+            if not is_damage(fault.__cause__):
                 raise
-            raise self._damaged(connection, id, f"its page is damaged: {error}") from error
+            raise self._damaged(connection, id, f"its page is damaged: {fault.__cause__}") from fault
         if not rows:
             return None
         row: tuple[Any, ...] = rows[0]
@@ -73,7 +76,7 @@ class RecordTable:
             raise self._damaged(connection, id, "checksum does not match")
         return row
 
-    def put(self, connection: sqlite3.Connection, id: str, body: bytes, **columns: Column) -> None:
+    def put(self, connection: Connection, id: str, body: bytes, **columns: Column) -> None:
         """Insert the record or replace it. Every column of the table is given each time."""
         if set(columns) != set(self.columns):
             raise TypeError(f"{self.name} takes the columns {self.columns}, not {tuple(columns)}")
@@ -82,14 +85,15 @@ class RecordTable:
 
     def page(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         *,
         after_id: str | None = None,
         limit: int = 50,
         newest_first: bool = True,
         **where: Column,
     ) -> RecordPage:
-        """At most ``limit`` records behind ``after_id``, by creation, whose columns equal ``where``.
+        """At most ``limit`` records behind ``after_id``, by creation, whose columns equal ``where``;
+        fewer where their bodies come to more than ``PAGE_BYTES``, one at least.
 
         Costs what the page costs, however long the list. Raises ``Fault("OUT_OF_RANGE")`` if
         ``after_id`` names no record.
@@ -104,24 +108,29 @@ class RecordTable:
         if after_id is not None:
             conditions.append(f"position {'<' if newest_first else '>'} ?")
             values.append(self._position(connection, after_id))
-        rows = connection.execute(
+        query = (
             f"SELECT id, body, checksum FROM {self.name} "
             + (f"WHERE {' AND '.join(conditions)} " if conditions else "")
-            + f"ORDER BY position {'DESC' if newest_first else 'ASC'} LIMIT ?",
-            (*values, limit + 1),
-        ).fetchall()
+            + f"ORDER BY position {'DESC' if newest_first else 'ASC'} LIMIT ?"
+        )
         records: list[bytes] = []
         damaged: list[str] = []
-        for id, body, checksum in rows[:limit]:
-            if self._sound(id, body, checksum):
-                records.append(body)
-            else:
-                self._damaged(connection, id, "checksum does not match")
-                damaged.append(id)
-        return RecordPage(tuple(records), tuple(damaged), rows[limit - 1][0] if len(rows) > limit else None)
+        size, last = 0, ""
+        with closing(connection.execute(query, (*values, limit + 1))) as rows:
+            for id, body, checksum in rows:
+                size += len(body) if isinstance(body, bytes) else 0
+                if last and (size > PAGE_BYTES or len(records) + len(damaged) == limit):
+                    return RecordPage(tuple(records), tuple(damaged), last)
+                last = id
+                if self._sound(id, body, checksum):
+                    records.append(body)
+                else:
+                    self._damaged(connection, id, "checksum does not match")
+                    damaged.append(id)
+        return RecordPage(tuple(records), tuple(damaged), None)
 
-    def _position(self, connection: sqlite3.Connection, id: str) -> int:
-        rows = connection.execute(f"SELECT position FROM {self.name} WHERE id = ?", (id,)).fetchall()
+    def _position(self, connection: Connection, id: str) -> int:
+        rows = connection.rows(f"SELECT position FROM {self.name} WHERE id = ?", (id,))
         if not rows:
             raise Fault(
                 "OUT_OF_RANGE",
@@ -133,8 +142,8 @@ class RecordTable:
     def _sound(self, id: str, body: object, checksum: object) -> bool:
         return isinstance(body, bytes) and seal(self.name, id, body) == checksum
 
-    def _damaged(self, connection: sqlite3.Connection, id: str, reason: str) -> Corrupt:
-        if isinstance(connection, Connection) and connection.report is not None:
+    def _damaged(self, connection: Connection, id: str, reason: str) -> Corrupt:
+        if connection.report is not None:
             connection.report(self.name, id, reason)
         return Corrupt(self.name, id, reason)
 
@@ -149,7 +158,7 @@ EVIDENCE = RecordTable("evidence", ("job_id",))
 RECORD_TABLES = (TASKS, PLANS, JOBS, RESOURCES, EVIDENCE)
 
 
-def count(connection: sqlite3.Connection, name: str) -> int:
+def count(connection: Connection, name: str) -> int:
     """A kept total; 0 if nothing was counted under that name. It is changed by ``Transaction.count``."""
-    rows = connection.execute("SELECT value FROM counts WHERE name = ?", (name,)).fetchall()
+    rows = connection.rows("SELECT value FROM counts WHERE name = ?", (name,))
     return rows[0][0] if rows else 0

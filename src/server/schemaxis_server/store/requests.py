@@ -17,19 +17,19 @@ class Remembered:
     thing_id: str
 
 
-def recall(connection: sqlite3.Connection, method: str, request_id: str) -> Remembered | None:
+def recall(connection: Connection, method: str, request_id: str) -> Remembered | None:
     """The earlier use of ``request_id`` with ``method``, or None. Raises :class:`Corrupt`."""
-    rows = connection.execute(
+    rows = connection.rows(
         "SELECT digest, thing_id, checksum FROM requests WHERE method = ? AND request_id = ?",
         (method, request_id),
-    ).fetchall()
+    )
     if not rows:
         return None
     digest, thing_id, checksum = rows[0]
     if request_seal(method, request_id, digest, thing_id) != checksum:
         id = f"{method}/{request_id}"
         reason = "checksum does not match"
-        if isinstance(connection, Connection) and connection.report is not None:
+        if connection.report is not None:
             connection.report("requests", id, reason)
         raise Corrupt("requests", id, reason)
     return Remembered(digest, thing_id)

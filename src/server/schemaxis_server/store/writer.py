@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from schemaxis_server.faults import Fault
-from schemaxis_server.store.connection import Connection, as_fault
+from schemaxis_server.store.connection import Connection, as_fault, shutting_down
 from schemaxis_server.store.damage import seal
-from schemaxis_server.store.readers import shutting_down
+from schemaxis_server.store.files import RETRY_AFTER_SECONDS
+from schemaxis_server.store.place import Place
 
 T = TypeVar("T")
 
@@ -23,7 +24,6 @@ EncodeEvent = Callable[[int, float, object], bytes]
 
 QUEUE_LIMIT = 10_000
 _GROUP_LIMIT = 1_024
-_RETRY_AFTER_SECONDS = 1.0
 
 _APPEND = """
 INSERT INTO streams (stream, tail, time) VALUES (?, 1, ?)
@@ -47,7 +47,7 @@ class Transaction:
     ``told`` is what those get who listen for commits: by custom, the records that were put, by id.
     """
 
-    def __init__(self, connection: sqlite3.Connection, encode_event: EncodeEvent) -> None:
+    def __init__(self, connection: Connection, encode_event: EncodeEvent) -> None:
         self.connection = connection
         self.now = time.time()
         self.appended: list[Appended] = []
@@ -101,8 +101,11 @@ class _Pending(Generic[T]):
 class Writer:
     """Owns the write connection and the thread that uses it."""
 
-    def __init__(self, connection: Connection, encode_event: EncodeEvent, committed: Committed) -> None:
+    def __init__(
+        self, connection: Connection, place: Place, encode_event: EncodeEvent, committed: Committed
+    ) -> None:
         self._connection = connection
+        self._place = place
         self._encode_event = encode_event
         self._committed = committed
         self._waiting: deque[_Pending[Any]] = deque()
@@ -117,7 +120,7 @@ class Writer:
         Cancelling the caller neither undoes nor loses the unit.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._enqueue(_Pending(unit, future), QUEUE_LIMIT)
+        self._enqueue(_Pending(unit, future))
         return await future
 
     def write_blocking(self, unit: Callable[[Transaction], T]) -> T:
@@ -125,7 +128,7 @@ class Writer:
         if threading.current_thread() is self._thread:
             raise RuntimeError("a unit of work cannot wait for another one")
         future: Future[T] = Future()
-        self._enqueue(_Pending(unit, future), QUEUE_LIMIT)
+        self._enqueue(_Pending(unit, future))
         return future.result()
 
     def post(self, unit: Callable[[Transaction], None]) -> None:
@@ -143,16 +146,16 @@ class Writer:
         self._thread.join()
         self._connection.close()
 
-    def _enqueue(self, pending: _Pending[Any], limit: int) -> None:
+    def _enqueue(self, pending: _Pending[Any]) -> None:
         with self._changed:
             if self._closed:
                 raise shutting_down()
-            if len(self._waiting) >= limit:
+            if len(self._waiting) >= QUEUE_LIMIT:
                 raise Fault(
                     "OVERLOADED",
-                    f"{limit} writes are waiting already; nothing was changed. Send the request again "
-                    f"after {_RETRY_AFTER_SECONDS:g} s.",
-                    retryAfterSeconds=_RETRY_AFTER_SECONDS,
+                    f"{QUEUE_LIMIT} writes are waiting already; nothing was changed. Send the request again "
+                    f"after {RETRY_AFTER_SECONDS:g} s.",
+                    retryAfterSeconds=RETRY_AFTER_SECONDS,
                 )
             self._waiting.append(pending)
             self._changed.notify()
@@ -185,6 +188,7 @@ class Writer:
         appended: list[Appended] = []
         told: dict[str, object] = {}
         try:
+            self._place.check()
             self._connection.execute("BEGIN IMMEDIATE")
             for pending in group:
                 done = self._attempt(pending)
@@ -192,6 +196,8 @@ class Writer:
                     appended += done.appended
                     told.update(done.told)
             self._connection.execute("COMMIT")
+            # Nobody is answered for a commit that went to a file without a name.
+            self._place.check()
         except BaseException as error:
             self._abandon()
             for pending in group:
