@@ -58,7 +58,8 @@ def description(message: capability_pb2.CapabilityDescription) -> CapabilityDesc
         ),
         options=tuple(_option(item) for item in message.options),
         quantities=tuple(
-            CapabilityQuantity(item.name, item.unit, item.purpose) for item in message.quantities
+            CapabilityQuantity(item.name, item.unit, item.purpose, item.pointer)
+            for item in message.quantities
         ),
         artifacts=tuple(
             CapabilityArtifact(item.kind, item.media_type, item.purpose) for item in message.artifacts

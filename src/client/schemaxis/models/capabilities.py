@@ -84,11 +84,15 @@ class CapabilityOption:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityQuantity:
-    """A quantity that a result measures; ``unit`` is empty when it has none."""
+    """A quantity that a result measures; ``unit`` is empty when it has none.
+
+    ``pointer`` (RFC 6901) is where the example's result has it, and what a criterion points at.
+    """
 
     name: str
     unit: str
     purpose: str
+    pointer: str
 
 
 @dataclass(frozen=True, slots=True)
