@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
+from schemaxis._pointer import escaped
+
 # Well above what the service takes: only what would exhaust the stack is refused here.
 _DEEPEST = 256
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -68,7 +70,7 @@ def _plain(value: Any, pointer: str, inside: frozenset[int]) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise TypeError(f"{pointer or '/'}: the key {key!r} is not a string")
-        return {str(key): _plain(child, f"{pointer}/{_escaped(key)}", inside) for key, child in value.items()}
+        return {str(key): _plain(child, f"{pointer}/{escaped(key)}", inside) for key, child in value.items()}
     return [_plain(child, f"{pointer}/{index}", inside) for index, child in enumerate(value)]
 
 
@@ -78,7 +80,3 @@ def _number(value: float) -> Any:
     if math.isnan(value):
         return {"$number": "NaN"}
     return {"$number": "Infinity" if value > 0 else "-Infinity"}
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

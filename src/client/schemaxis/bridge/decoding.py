@@ -20,10 +20,11 @@ from google.protobuf import message_factory, timestamp_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
+from schemaxis._pointer import escaped
 from schemaxis.bridge import fields
 from schemaxis.bridge.faults import BridgeFault, local_fault, nearest
 from schemaxis.bridge.fields import Kind
-from schemaxis.bridge.text import Members, Number, escape_pointer, write
+from schemaxis.bridge.text import Members, Number, write
 
 # Reads one JSON value, given its pointer, to what a message's constructor takes.
 _Read = Callable[[Any, str], Any]
@@ -62,7 +63,7 @@ def decode(descriptor: Descriptor, value: Any, pointer: str = "") -> Message:
     keywords: dict[str, Any] = {}
     written: dict[str, str] = {}
     for key, child in value:
-        place = f"{pointer}/{escape_pointer(key)}"
+        place = f"{pointer}/{escaped(key)}"
         if (member := members.get(key)) is None:
             raise _unknown_key(key, names, place)
         keyword, read, oneof = member
@@ -134,7 +135,7 @@ def _map_reader(read: _Read) -> _Read:
             raise _wrong(value, "an object", pointer)
         entries: dict[str, Any] = {}
         for key, child in value:
-            place = f"{pointer}/{escape_pointer(key)}"
+            place = f"{pointer}/{escaped(key)}"
             if key in entries:
                 raise _given_twice(key, key, place)
             entries[_text(key, place)] = _present(read, child, place)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from schemaxis._pointer import escaped
 from schemaxis.bridge import text
 from schemaxis.bridge.faults import BridgeFault, local_fault, nearest
 from schemaxis.bridge.text import Constant, Members, Number, quote
@@ -75,7 +76,7 @@ def _request(value: Members, decoded: str) -> Request:
 def _checked(value: Members, decoded: str, id_text: str) -> Request:
     members: dict[str, Any] = {}
     for key, child in value:
-        pointer = f"/{text.escape_pointer(key)}"
+        pointer = f"/{escaped(key)}"
         if key in members:
             raise _invalid(f"{key[:40]} stands twice in the request; keep one.", pointer)
         if key not in _KEYS:

@@ -13,6 +13,7 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
+from schemaxis._pointer import escaped
 from schemaxis.bridge.decoding import decode
 from schemaxis.bridge.envelope import (
     Refused,
@@ -29,7 +30,7 @@ from schemaxis.bridge.methods import Method, find_method
 from schemaxis.bridge.reference import describe_method, describe_methods
 from schemaxis.bridge.started import StartedWork
 from schemaxis.bridge.streams import EventStream
-from schemaxis.bridge.text import Members, Number, escape_pointer, quote
+from schemaxis.bridge.text import Members, Number, quote
 
 _log = logging.getLogger("schemaxis.bridge")
 
@@ -266,7 +267,7 @@ def _one_param(params: Members, name: str, *, required: bool) -> Any:
             raise local_fault(
                 "INVALID_REQUEST",
                 f"The one parameter here is {name}; give it once.",
-                f"/{escape_pointer(key)}",
+                f"/{escaped(key)}",
             )
         value = child
     if required and value is None:
