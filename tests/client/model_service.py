@@ -375,6 +375,7 @@ class ObservationService(
         following = request.offset + len(shown)
         return observation_pb2.Observation(
             mode=observation_pb2.OBSERVATION_MODE_MEMBERS,
+            type="object" if isinstance(value, dict) else "array",
             members=[self._member(request.pointer, key, child) for key, child in shown],
             page=observation_pb2.ObservationPage(
                 offset=request.offset,

@@ -152,6 +152,8 @@ def test_a_large_value_is_put_together(client: schemaxis.Client, model: Model) -
     assert len(json.dumps(model.evidence)) > 65_536
     assert job.evidence("result") == model.evidence
     assert job.evidence("result", "/a~1b~0c") == model.evidence["a/b~c"]
+    model.evidence = {str(index): long for index in range(1000)}
+    assert job.evidence("log") == model.evidence
     model.evidence = [long] * 1000
     assert job.evidence("log") == model.evidence
     look = job.observe("log", limit=3, max_bytes=2048)

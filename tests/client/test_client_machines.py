@@ -398,7 +398,7 @@ def test_a_value_is_not_put_together_from_pieces_that_do_not_follow() -> None:
     member = models.ObservationMember("/a", "number", 1, 1, True)
     page = models.ObservationPage(0, 5, 9)
     with pytest.raises(UnexpectedAnswer):
-        looks.send(Observation(ObservationMode.MEMBERS, None, (member,), page, "r"))
+        looks.send(Observation(ObservationMode.MEMBERS, None, (member,), page, "r", "object"))
 
 
 def test_an_empty_list_among_members_stays_a_list() -> None:
@@ -406,9 +406,31 @@ def test_an_empty_list_among_members_stays_a_list() -> None:
     next(looks)
     member = models.ObservationMember("/a", "array", 70_000, None, False)
     ask = looks.send(
-        Observation(ObservationMode.MEMBERS, None, (member,), models.ObservationPage(0, None, 1), "r")
+        Observation(
+            ObservationMode.MEMBERS, None, (member,), models.ObservationPage(0, None, 1), "r", "object"
+        )
     )
     assert ask == Look("/a", 0, "r")
     with pytest.raises(StopIteration) as done:
-        looks.send(Observation(ObservationMode.MEMBERS, None, (), models.ObservationPage(0, None, 0), "r"))
+        looks.send(
+            Observation(ObservationMode.MEMBERS, None, (), models.ObservationPage(0, None, 0), "r", "array")
+        )
     assert done.value.value == {"a": []}
+
+
+@pytest.mark.parametrize(("kind", "value"), [("array", [1]), ("object", {"0": 1})])
+def test_a_value_is_what_the_service_says_and_not_what_its_keys_look_like(kind: str, value: Any) -> None:
+    looks = whole_value("")
+    next(looks)
+    member = models.ObservationMember("/0", "number", 1, 1, True)
+    page = models.ObservationPage(0, None, 1)
+    with pytest.raises(StopIteration) as done:
+        looks.send(Observation(ObservationMode.MEMBERS, None, (member,), page, "r", kind))
+    assert done.value.value == value
+
+
+def test_members_without_a_type_are_no_value() -> None:
+    looks = whole_value("")
+    next(looks)
+    with pytest.raises(UnexpectedAnswer):
+        looks.send(Observation(ObservationMode.MEMBERS, None, (), models.ObservationPage(0, None, 0), "r"))

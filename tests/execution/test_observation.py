@@ -15,6 +15,8 @@ from schemaxis_server.faults import Fault
 def as_bridge_writes(seen: Observation) -> bytes:
     """The bridge's ``result`` for an observation, at its longest."""
     parts = [f'"mode":"{seen.mode}"'.encode()]
+    if seen.type is not None:
+        parts.append(f'"type":"{seen.type}"'.encode())
     if seen.value is not None:
         parts.append(b'"value":' + seen.value)
     members = []
@@ -56,7 +58,7 @@ def read_all(evidence: bytes, pointer: str, max_bytes: int) -> Any:
         )
         assert len(as_bridge_writes(seen)) <= max_bytes
     assert len(children) == seen.page.total
-    if children and children[0][0] == "0" and all(name == str(i) for i, (name, _) in enumerate(children)):
+    if seen.type == "array":
         return [value for _, value in children]
     return {name.replace("~1", "/").replace("~0", "~"): value for name, value in children}
 
@@ -66,7 +68,7 @@ _evidence = st.recursive(
     lambda children: (
         st.lists(children, min_size=1, max_size=30)
         | st.dictionaries(
-            st.text(st.characters(min_codepoint=65), min_size=1, max_size=40),
+            st.text(st.characters(min_codepoint=65), min_size=1, max_size=40) | st.sampled_from("0123"),
             children,
             min_size=1,
             max_size=30,
@@ -81,6 +83,12 @@ _evidence = st.recursive(
 def test_paging_returns_everything_within_the_bytes_asked_for(value: Any, max_bytes: int) -> None:
     evidence = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     assert read_all(evidence, "", max_bytes) == json.loads(evidence)
+
+
+@pytest.mark.parametrize("value", [["x" * 600] * 9, {str(index): "x" * 600 for index in range(9)}])
+def test_an_object_with_numbers_for_keys_is_no_array(value: Any) -> None:
+    assert observe(json.dumps(value).encode(), Window(max_bytes=2048)).mode is Mode.MEMBERS
+    assert read_all(json.dumps(value).encode(), "", 2048) == value
 
 
 def test_numbers_keep_their_digits() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+from schemaxis._pointer import last_token
 from schemaxis.errors import UnexpectedAnswer
 from schemaxis.models import Observation, ObservationMember, ObservationMode
 
@@ -31,20 +32,23 @@ class Look:
 def whole_value(pointer: str) -> Generator[Look, Observation, Any]:
     """The whole value at ``pointer``, however many looks it takes, all at one revision."""
     seen = yield Look(pointer, 0, None)
-    return (yield from _rest(pointer, seen, None))
+    return (yield from _rest(pointer, seen))
 
 
-def _rest(pointer: str, seen: Observation, kind: str | None) -> Generator[Look, Observation, Any]:
+def _rest(pointer: str, seen: Observation) -> Generator[Look, Observation, Any]:
     if seen.mode is ObservationMode.VALUE:
         return seen.value
     if seen.mode is not ObservationMode.MEMBERS:
         raise UnexpectedAnswer(f"The observation came in the mode {seen.mode}: use a newer client.")
-    revision = seen.revision
+    if seen.type not in ("array", "object"):
+        # Pointers alone do not tell a list from an object with the keys 0, 1, …
+        raise UnexpectedAnswer("The members came without their type: use a client of the server's version.")
+    kind, revision = seen.type, seen.revision
     keys: list[str] = []
     values: list[Any] = []
     while True:
         for member in seen.members:
-            keys.append(_last_token(member.pointer))
+            keys.append(last_token(member.pointer))
             values.append((yield from _child(member, revision)))
         following = seen.page.next_offset if seen.page else None
         if following is None:
@@ -54,9 +58,6 @@ def _rest(pointer: str, seen: Observation, kind: str | None) -> Generator[Look, 
                 f"The members of {pointer or '/'} go on at {following} instead of {len(keys)}: observe again."
             )
         seen = yield Look(pointer, following, revision)
-    if kind is None:
-        # Only the type of a child is told, so that of the outermost value is read off its pointers.
-        kind = "array" if keys == [str(index) for index in range(len(keys))] else "object"
     return values if kind == "array" else dict(zip(keys, values, strict=True))
 
 
@@ -64,8 +65,4 @@ def _child(member: ObservationMember, revision: str) -> Generator[Look, Observat
     if member.has_value:
         return member.value
     seen = yield Look(member.pointer, 0, revision)
-    return (yield from _rest(member.pointer, seen, member.type))
-
-
-def _last_token(pointer: str) -> str:
-    return pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+    return (yield from _rest(member.pointer, seen))

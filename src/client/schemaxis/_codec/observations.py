@@ -22,6 +22,7 @@ def observation(message: observation_pb2.Observation) -> Observation:
         if message.HasField("page")
         else None,
         revision=message.revision,
+        type=message.type if message.HasField("type") else None,
     )
 
 

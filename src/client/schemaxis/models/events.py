@@ -44,7 +44,7 @@ class LogWritten(JobEvent):
 
 @dataclass(frozen=True, slots=True)
 class ResourcePublished(JobEvent):
-    """A publication was taken into the workspace; it becomes readable when the job succeeds."""
+    """A verified publication became a readable resource, in the same commit in which its job succeeded."""
 
     resource_id: str
     name: str

@@ -42,8 +42,9 @@ class ObservationPage:
 class Observation:
     """Evidence within the size that was asked for.
 
-    In mode ``value``, ``value`` is the whole JSON value; in mode ``members``, ``members`` and
-    ``page`` are set. ``revision`` is the evidence's digest: pass it on to notice a change.
+    In mode ``value``, ``value`` is the whole JSON value; in mode ``members``, ``type`` (object or
+    array), ``members`` and ``page`` are set. ``revision`` is the evidence's digest: pass it on to
+    notice a change.
     """
 
     mode: ObservationMode
@@ -51,3 +52,4 @@ class Observation:
     members: tuple[ObservationMember, ...]
     page: ObservationPage | None
     revision: str
+    type: str | None = None

@@ -327,7 +327,7 @@ class JobEvent(_message.Message):
 
     @_builtins.property
     def resource_published(self) -> Global___ResourcePublished:
-        """A publication was taken into the workspace; it becomes readable when the job succeeds."""
+        """A verified publication became a readable resource, in the same commit in which the job succeeded."""
 
     @_builtins.property
     def check(self) -> Global___Check:
@@ -420,7 +420,7 @@ Global___LogLines: _TypeAlias = LogLines  # noqa: Y015
 
 @_typing.final
 class ResourcePublished(_message.Message):
-    """A publication was taken into the workspace."""
+    """A verified publication became a readable resource."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -143,12 +143,15 @@ class Observation(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MODE_FIELD_NUMBER: _builtins.int
+    TYPE_FIELD_NUMBER: _builtins.int
     VALUE_JSON_FIELD_NUMBER: _builtins.int
     MEMBERS_FIELD_NUMBER: _builtins.int
     PAGE_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     mode: Global___ObservationMode.ValueType
     """How the value comes."""
+    type: _builtins.str
+    """JSON type of the value, object or array, in mode members."""
     value_json: _builtins.str
     """The whole value, in mode value."""
     revision: _builtins.str
@@ -165,21 +168,26 @@ class Observation(_message.Message):
         self,
         *,
         mode: Global___ObservationMode.ValueType = ...,
+        type: _builtins.str | None = ...,
         value_json: _builtins.str | None = ...,
         members: _abc.Iterable[Global___ObservationMember] | None = ...,
         page: Global___ObservationPage | None = ...,
         revision: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page", b"_page", "_value_json", b"_value_json", "page", b"page", "value_json", b"value_json"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_page", b"_page", "_type", b"_type", "_value_json", b"_value_json", "page", b"page", "type", b"type", "value_json", b"value_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page", b"_page", "_value_json", b"_value_json", "members", b"members", "mode", b"mode", "page", b"page", "revision", b"revision", "value_json", b"value_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page", b"_page", "_type", b"_type", "_value_json", b"_value_json", "members", b"members", "mode", b"mode", "page", b"page", "revision", b"revision", "type", b"type", "value_json", b"value_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__page: _TypeAlias = _typing.Literal["page"]  # noqa: Y015
     _WhichOneofArgType__page: _TypeAlias = _typing.Literal["_page", b"_page"]  # noqa: Y015
+    _WhichOneofReturnType__type: _TypeAlias = _typing.Literal["type"]  # noqa: Y015
+    _WhichOneofArgType__type: _TypeAlias = _typing.Literal["_type", b"_type"]  # noqa: Y015
     _WhichOneofReturnType__value_json: _TypeAlias = _typing.Literal["value_json"]  # noqa: Y015
     _WhichOneofArgType__value_json: _TypeAlias = _typing.Literal["_value_json", b"_value_json"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__page) -> _WhichOneofReturnType__page | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__type) -> _WhichOneofReturnType__type | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__value_json) -> _WhichOneofReturnType__value_json | None: ...
 

@@ -54,11 +54,12 @@ class MemberPage:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """``value`` is JSON text in mode value; ``members`` and ``page`` are set in mode members."""
+    """``value`` is JSON text in mode value; ``type``, ``members`` and ``page`` are set in mode members."""
 
     mode: Mode
     revision: str
     value: bytes | None = None
+    type: str | None = None
     members: tuple[Member, ...] = ()
     page: MemberPage | None = None
 
@@ -118,7 +119,7 @@ def observe(evidence: bytes, window: Window) -> Observation:
         if window.offset:
             raise Fault("OUT_OF_RANGE", "A scalar has no members; observe it at offset 0.", "/offset")
         raise _too_large(value, window, kind)
-    return _members(value, window, revision)
+    return _members(value, kind, window, revision)
 
 
 def compact(text: bytes) -> bytes:
@@ -170,8 +171,8 @@ def _nothing_at(walked: str, token: str, value: bytes | msgspec.Raw, kind: str) 
     return Fault("NOT_FOUND", f"Nothing is at {token[:80]!r} below {place}; {advice}.", "/pointer")
 
 
-def _members(value: bytes, window: Window, revision: str) -> Observation:
-    if type_of(value) == "object":
+def _members(value: bytes, kind: str, window: Window, revision: str) -> Observation:
+    if kind == "object":
         children: list[tuple[str | int, msgspec.Raw]] = list(_object.decode(value).items())
     else:
         children = list(enumerate(_array.decode(value)))
@@ -181,7 +182,7 @@ def _members(value: bytes, window: Window, revision: str) -> Observation:
             "OUT_OF_RANGE", f"offset {window.offset} is beyond the {total} members.", "/offset", total=total
         )
     chosen: list[Member] = []
-    room = window.max_bytes - len(_frame(revision, window.offset, total))
+    room = window.max_bytes - len(_frame(kind, revision, window.offset, total))
     for member in _candidates(children, window):
         bare = _member_size(member.pointer, member.type, member.size_bytes, None)
         if bare > room:
@@ -198,7 +199,7 @@ def _members(value: bytes, window: Window, revision: str) -> Observation:
         )
     following = window.offset + len(chosen)
     page = MemberPage(window.offset, following if following < total else None, total)
-    return Observation(Mode.MEMBERS, revision, None, tuple(chosen), page)
+    return Observation(Mode.MEMBERS, revision, None, kind, tuple(chosen), page)
 
 
 def _candidates(children: list[tuple[str | int, msgspec.Raw]], window: Window) -> Iterator[Member]:
@@ -228,9 +229,9 @@ def _value_size(value: bytes) -> int:
     return len(value) + len('{"mode":"value","value":,"members":[],"revision":""}') + 64
 
 
-def _frame(revision: str, offset: int, total: int) -> str:
+def _frame(kind: str, revision: str, offset: int, total: int) -> str:
     page = f'"page":{{"offset":{offset},"nextOffset":{total},"total":{total}}}'
-    return f'{{"mode":"members","members":[],{page},"revision":"{revision}"}}'
+    return f'{{"mode":"members","type":"{kind}","members":[],{page},"revision":"{revision}"}}'
 
 
 def _member_size(pointer: str, kind: str, size: int, value: bytes | None) -> int:

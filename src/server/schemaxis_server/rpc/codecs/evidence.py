@@ -15,7 +15,9 @@ _RESOURCE_STATES = numbers_of(resource_pb2.ResourceState, "RESOURCE_STATE_", Res
 
 
 def observation_message(observation: Observation) -> observation_pb2.Observation:
-    message = observation_pb2.Observation(mode=_MODES[observation.mode], revision=observation.revision)
+    message = observation_pb2.Observation(
+        mode=_MODES[observation.mode], type=observation.type, revision=observation.revision
+    )
     if observation.value is not None:
         message.value_json = observation.value.decode()
     for member in observation.members:
