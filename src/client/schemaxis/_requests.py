@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Protocol
 
 from schemaxis._evidence import Look
 from schemaxis.errors import UnexpectedAnswer
 from schemaxis.v1 import inspection_pb2, observation_pb2
 
-T = TypeVar("T")
+
+class Listing(Protocol):
+    """The request of a list, which says where its page begins."""
+
+    page_token: str
+
+
+class Listed(Protocol):
+    """A page of a list, which says where it goes on."""
+
+    next_page_token: str
 
 
 def observe(
@@ -60,9 +69,9 @@ def look_into(resource_id: str, look: Look) -> inspection_pb2.InspectResourceReq
     return inspect(resource_id, look.pointer, look.offset, look.limit, look.max_bytes, look.revision)
 
 
-def checked_page(asked: str, found: Iterable[T], token: str) -> tuple[Sequence[T], str]:
-    """A page and where it goes on. Raises ``UnexpectedAnswer`` when that is where it began: the list
-    would never end."""
-    if token and token == asked:
+def next_token(asked: Listing, page: Listed) -> str:
+    """Where a list goes on, empty at its end. Raises ``UnexpectedAnswer`` when that is where the page
+    began: the list would never end."""
+    if page.next_page_token and page.next_page_token == asked.page_token:
         raise UnexpectedAnswer("A list goes on where it began: use a client of the server's version.")
-    return list(found), token
+    return page.next_page_token

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from schemaxis import _html
+from schemaxis.errors import JobFailed, JobUnfinished
 from schemaxis.models import (
     Binding,
     Budget,
@@ -215,6 +216,13 @@ class JobView:
     def end_time(self) -> datetime | None:
         """When it reached a terminal state, ``None`` before."""
         return self.record.end_time
+
+    def require_success(self) -> None:
+        """Raise ``JobUnfinished`` before the job's end, and ``JobFailed`` after another one than success."""
+        if not self.state.is_terminal:
+            raise JobUnfinished(f"{self.job_id} is {self.state}: wait for it, then ask for its result.")
+        if self.state is not JobState.SUCCEEDED:
+            raise JobFailed(self.record)
 
     def __repr__(self) -> str:
         standing = ", verified" if self.verified else ""

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from schemaxis import _requests
 from schemaxis._channel import Settings, new_request_id
 from schemaxis._codec import capabilities as capability_codec
 from schemaxis._codec import jobs as job_codec
@@ -106,14 +105,12 @@ class Tasks:
 
     def list(self) -> Iterator[Task]:
         """All tasks, newest first; pages are fetched as they are needed."""
-
-        def fetch(token: str) -> tuple[Sequence[Task], str]:
-            request = task_pb2.ListTasksRequest(page_token=token)
-            answer = self._connection.call(self._connection.tasks.ListTasks, request)
-            found = (Task(self._connection, task_codec.task_record(item)) for item in answer.tasks)
-            return _requests.checked_page(token, found, answer.next_page_token)
-
-        return walk(fetch)
+        return walk(
+            self._connection,
+            self._connection.tasks.ListTasks,
+            task_pb2.ListTasksRequest(),
+            lambda page: [Task(self._connection, task_codec.task_record(task)) for task in page.tasks],
+        )
 
 
 class Plans:

@@ -9,9 +9,9 @@ from typing import TypeVar, cast
 import grpc
 
 from schemaxis import _channel
-from schemaxis._retry import Patience, is_passing
+from schemaxis._openness import Openness
+from schemaxis._retry import is_passing
 from schemaxis._status import Refusal, error_of
-from schemaxis.errors import ClientClosed
 from schemaxis.v1.capability_pb2_grpc import CapabilityServiceStub
 from schemaxis.v1.inspection_pb2_grpc import InspectionServiceStub
 from schemaxis.v1.job_pb2_grpc import JobServiceStub
@@ -25,13 +25,11 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 
 
-class Connection:
+class Connection(Openness):
     """The channel to one server and a stub for each service. Safe to share between threads."""
 
     def __init__(self, socket: Path, settings: _channel.Settings) -> None:
-        self.socket = socket
-        self.settings = settings
-        self.closed = False
+        super().__init__(settings)
         self._channel = grpc.insecure_channel(_channel.target(socket), options=_channel.options())
         self.workspace = WorkspaceServiceStub(self._channel)
         self.capabilities = CapabilityServiceStub(self._channel)
@@ -41,15 +39,6 @@ class Connection:
         self.observation = ObservationServiceStub(self._channel)
         self.resources = ResourceServiceStub(self._channel)
         self.inspection = InspectionServiceStub(self._channel)
-
-    def patience(self) -> Patience:
-        """A fresh patience with trouble."""
-        return Patience(self.settings.patience_seconds, time.monotonic)
-
-    def check_open(self) -> None:
-        """Raise ``ClientClosed`` after :meth:`close`."""
-        if self.closed:
-            raise ClientClosed("This client is closed: connect again.")
 
     def call(
         self,

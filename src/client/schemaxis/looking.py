@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
+
+import grpc
 
 from schemaxis import _requests
 from schemaxis._codec.observations import observation
@@ -12,6 +14,8 @@ from schemaxis.connection import Connection
 from schemaxis.models import Observation
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound=_requests.Listing)
+P = TypeVar("P", bound=_requests.Listed)
 
 
 class Observed:
@@ -66,11 +70,17 @@ def look_whole(ask: Callable[[Look], Observation], pointer: str) -> Any:
             return done.value
 
 
-def walk(fetch: Callable[[str], tuple[Sequence[T], str]]) -> Iterator[T]:
+def walk(
+    connection: Connection,
+    method: grpc.UnaryUnaryMultiCallable[Q, P],
+    request: Q,
+    read: Callable[[P], Iterable[T]],
+) -> Iterator[T]:
     """The entries of a list; a page is fetched when the one before it is used up."""
-    token = ""
     while True:
-        page, token = fetch(token)
-        yield from page
-        if not token:
+        page = connection.call(method, request)
+        following = _requests.next_token(request, page)
+        yield from read(page)
+        if not following:
             return
+        request.page_token = following

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -128,11 +128,9 @@ class Resource(ResourceView):
 
 def list_resources(connection: Connection, job_id: str | None) -> Iterator[Resource]:
     """The resources of a job, or of the workspace, newest first."""
-
-    def fetch(token: str) -> tuple[Sequence[Resource], str]:
-        request = resource_pb2.ListResourcesRequest(job_id=job_id, page_token=token)
-        answer = connection.call(connection.resources.ListResources, request)
-        found = (Resource(connection, codec.resource_record(item)) for item in answer.resources)
-        return _requests.checked_page(token, found, answer.next_page_token)
-
-    return walk(fetch)
+    return walk(
+        connection,
+        connection.resources.ListResources,
+        resource_pb2.ListResourcesRequest(job_id=job_id),
+        lambda page: [Resource(connection, codec.resource_record(resource)) for resource in page.resources],
+    )

@@ -12,6 +12,7 @@ from typing import Generic, Protocol, Self, TypeVar, cast
 import grpc
 
 from schemaxis._download import ReadMachine
+from schemaxis._reading import Machine, Seekable
 from schemaxis._status import Refusal, error_of
 from schemaxis._watch import WatchMachine
 from schemaxis.connection import Connection
@@ -19,7 +20,6 @@ from schemaxis.errors import SchemaxisError
 from schemaxis.models import EndReason, JobEvent
 
 Q = TypeVar("Q")
-Q_co = TypeVar("Q_co", covariant=True)
 F = TypeVar("F")
 F_co = TypeVar("F_co", covariant=True)
 
@@ -32,18 +32,6 @@ class _Call(Protocol[F_co]):
     def cancel(self) -> bool: ...
 
 
-class _Machine(Protocol[Q_co]):
-    must_reopen: bool
-
-    def begin(self) -> Q_co: ...
-
-    def broke(self, error: SchemaxisError | None) -> None: ...
-
-    def pause(self) -> float: ...
-
-    def remaining(self) -> float | None: ...
-
-
 class _Frames(Generic[Q, F]):
     """The frames of one stream after the other, as the machine wants them."""
 
@@ -51,7 +39,7 @@ class _Frames(Generic[Q, F]):
         self,
         connection: Connection,
         method: grpc.UnaryStreamMultiCallable[Q, F],
-        machine: _Machine[Q],
+        machine: Machine[Q],
     ) -> None:
         self._connection = connection
         self._method = method
@@ -200,30 +188,12 @@ class Chunks(Iterator[bytes]):
         self.close()
 
 
-class ResourceFile(io.RawIOBase):
+class ResourceFile(Seekable, io.RawIOBase):
     """A read-only, seekable file over a resource; every read asks the server for verified bytes."""
 
     def __init__(self, chunks: Callable[[int, int | None], Chunks], size_bytes: int, name: str) -> None:
+        super().__init__(size_bytes, name)
         self._chunks = chunks
-        self._size = size_bytes
-        self._position = 0
-        self.name = name
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
-        if base + offset < 0:
-            raise ValueError(f"{base + offset} lies before the beginning of {self.name}")
-        self._position = base + offset
-        return self._position
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         view = memoryview(buffer)

@@ -7,10 +7,9 @@ fields); ``refresh`` asks again.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Self
 
-from schemaxis import _requests
 from schemaxis._channel import new_request_id
 from schemaxis._codec import jobs as job_codec
 from schemaxis._codec import plans as plan_codec
@@ -22,8 +21,8 @@ from schemaxis.aio.connection import Connection
 from schemaxis.aio.looking import Observed, walk
 from schemaxis.aio.resources import Resource, list_resources
 from schemaxis.aio.streams import Watch
-from schemaxis.errors import JobFailed, JobUnfinished, WaitTimeout
-from schemaxis.models import JobRecord, JobState, PlanRecord, TaskRecord, Verification
+from schemaxis.errors import WaitTimeout
+from schemaxis.models import JobRecord, PlanRecord, TaskRecord, Verification
 from schemaxis.v1 import job_pb2, plan_pb2, task_pb2
 
 
@@ -146,8 +145,8 @@ class Job(Observed, JobView):
             except WaitTimeout:
                 if not (await self.refresh()).state.is_terminal:
                     raise
-        if raise_on_failure and self.state is not JobState.SUCCEEDED:
-            raise JobFailed(self.record)
+        if raise_on_failure:
+            self.require_success()
         return self
 
     @property
@@ -185,10 +184,7 @@ class Job(Observed, JobView):
 
     async def _result(self) -> dict[str, Any]:
         await self.refresh()
-        if not self.state.is_terminal:
-            raise JobUnfinished(f"{self.job_id} is {self.state}: wait for it, then ask for its result.")
-        if self.state is not JobState.SUCCEEDED:
-            raise JobFailed(self.record)
+        self.require_success()
         result: dict[str, Any] = await self.evidence("result")
         return result
 
@@ -201,23 +197,19 @@ class Job(Observed, JobView):
 
 def list_plans(connection: Connection, task_id: str | None) -> AsyncIterator[Plan]:
     """The plans of a task, or of the workspace, newest first."""
-
-    async def fetch(token: str) -> tuple[Sequence[Plan], str]:
-        request = plan_pb2.ListPlansRequest(task_id=task_id, page_token=token)
-        answer = await connection.call(connection.plans.ListPlans, request)
-        found = (Plan(connection, plan_codec.plan_record(item)) for item in answer.plans)
-        return _requests.checked_page(token, found, answer.next_page_token)
-
-    return walk(fetch)
+    return walk(
+        connection,
+        connection.plans.ListPlans,
+        plan_pb2.ListPlansRequest(task_id=task_id),
+        lambda page: [Plan(connection, plan_codec.plan_record(plan)) for plan in page.plans],
+    )
 
 
 def list_jobs(connection: Connection, task_id: str | None) -> AsyncIterator[Job]:
     """The jobs of a task, or of the workspace, newest first."""
-
-    async def fetch(token: str) -> tuple[Sequence[Job], str]:
-        request = job_pb2.ListJobsRequest(task_id=task_id, page_token=token)
-        answer = await connection.call(connection.jobs.ListJobs, request)
-        found = (Job(connection, job_codec.job_record(item)) for item in answer.jobs)
-        return _requests.checked_page(token, found, answer.next_page_token)
-
-    return walk(fetch)
+    return walk(
+        connection,
+        connection.jobs.ListJobs,
+        job_pb2.ListJobsRequest(task_id=task_id),
+        lambda page: [Job(connection, job_codec.job_record(job)) for job in page.jobs],
+    )

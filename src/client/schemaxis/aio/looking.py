@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, TypeVar
+
+import grpc.aio
 
 from schemaxis import _requests
 from schemaxis._codec.observations import observation
@@ -12,6 +14,8 @@ from schemaxis.aio.connection import Connection
 from schemaxis.models import Observation
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound=_requests.Listing)
+P = TypeVar("P", bound=_requests.Listed)
 
 
 class Observed:
@@ -66,12 +70,18 @@ async def look_whole(ask: Callable[[Look], Awaitable[Observation]], pointer: str
             return done.value
 
 
-async def walk(fetch: Callable[[str], Awaitable[tuple[Sequence[T], str]]]) -> AsyncIterator[T]:
+async def walk(
+    connection: Connection,
+    method: grpc.aio.UnaryUnaryMultiCallable[Q, P],
+    request: Q,
+    read: Callable[[P], Iterable[T]],
+) -> AsyncIterator[T]:
     """The entries of a list; a page is fetched when the one before it is used up."""
-    token = ""
     while True:
-        page, token = await fetch(token)
-        for entry in page:
+        page = await connection.call(method, request)
+        following = _requests.next_token(request, page)
+        for entry in read(page):
             yield entry
-        if not token:
+        if not following:
             return
+        request.page_token = following

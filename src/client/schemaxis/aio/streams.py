@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import grpc
 import grpc.aio
 
 from schemaxis._download import ReadMachine
+from schemaxis._reading import Machine, Seekable
 from schemaxis._status import error_of
 from schemaxis._watch import WatchMachine
 from schemaxis.aio.connection import Connection
@@ -20,20 +20,7 @@ from schemaxis.errors import SchemaxisError
 from schemaxis.models import EndReason, JobEvent
 
 Q = TypeVar("Q")
-Q_co = TypeVar("Q_co", covariant=True)
 F = TypeVar("F")
-
-
-class _Machine(Protocol[Q_co]):
-    must_reopen: bool
-
-    def begin(self) -> Q_co: ...
-
-    def broke(self, error: SchemaxisError | None) -> None: ...
-
-    def pause(self) -> float: ...
-
-    def remaining(self) -> float | None: ...
 
 
 class _Frames(Generic[Q, F]):
@@ -43,7 +30,7 @@ class _Frames(Generic[Q, F]):
         self,
         connection: Connection,
         method: grpc.aio.UnaryStreamMultiCallable[Q, F],
-        machine: _Machine[Q],
+        machine: Machine[Q],
     ) -> None:
         self._connection = connection
         self._method = method
@@ -209,31 +196,13 @@ class Chunks(AsyncIterator[bytes]):
         self._frames.close()
 
 
-class ResourceFile:
+class ResourceFile(Seekable):
     """A read-only, seekable file over a resource; every read asks the server for verified bytes."""
 
     def __init__(self, chunks: Callable[[int, int | None], Chunks], size_bytes: int, name: str) -> None:
+        super().__init__(size_bytes, name)
         self._chunks = chunks
-        self._size = size_bytes
-        self._position = 0
-        self.name = name
         self.closed = False
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
-        if base + offset < 0:
-            raise ValueError(f"{base + offset} lies before the beginning of {self.name}")
-        self._position = base + offset
-        return self._position
 
     async def read(self, size: int = -1) -> bytes:
         """At most ``size`` bytes, or all to the end; empty at the end."""
