@@ -30,7 +30,8 @@
     └── UnsafeSocket                   what lies at the socket's path must not be talked to
 
 A code that this client does not know arrives as a plain :class:`FaultError`. The codes of the
-lower half are the client's own and never come from a server.
+lower half are the client's own; only ``ServerStartFailed`` carries a fault's code instead, such as
+WORKSPACE_LOCKED, where the server program said why it did not start.
 """
 
 from __future__ import annotations
