@@ -78,7 +78,7 @@ def test_cursors(shared: Program, ended: job_pb2.Job) -> None:
         with pytest.raises(Refused) as caught:
             shared.events(ended.job_id, after=cursor)
         assert caught.value.code == "OUT_OF_RANGE"
-        assert caught.value.details == {"first_sequence": 1, "tail_sequence": last}
+        assert caught.value.details == {"firstSequence": 1, "tailSequence": last}
     with pytest.raises(Refused) as caught:
         shared.events(ended.job_id, after=-1)
     assert caught.value.code == "INVALID_REQUEST"

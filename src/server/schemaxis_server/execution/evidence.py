@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ _NOTHING_VERIFIED = {
     "notCovered": ["Nothing was verified, since the job did not get that far."],
 }
 _STREAMS = ("stdout", "stderr")
+_MAX_LOG_BYTES = 16 * 1024 * 1024
+"""Twice what a run's output is captured to."""
 
 _plan_file = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _encode = msgspec.json.encode
@@ -74,7 +76,10 @@ class Evidence:
         if (job_id is None) == (plan_id is None):
             raise Fault("INVALID_REQUEST", "Give exactly one of job_id and plan_id.", "/job_id")
         window.check()
-        text = await (self._of_job(job_id, section) if job_id else self._of_plan(plan_id or "", section))
+        if job_id is not None:
+            text = await self._of_job(job_id, section)
+        else:
+            text = await self._of_plan(plan_id or "", section)
         observation: Observation = await self._off_loop(observe, text, window)
         return observation
 
@@ -96,21 +101,22 @@ class Evidence:
         job = self._jobs.get(job_id)
         if section not in JOB_SECTIONS:
             raise _no_section("job", section, JOB_SECTIONS)
-        readers: dict[str, Callable[[Job], Awaitable[bytes]]] = {
-            "summary": self._summary,
-            "document": self._plan_part("document"),
-            "plan": self._plan_part("plan"),
-            "resources": self._resource_list,
-            "log": self._log,
-            "fault": self._fault,
-        }
-        if section in readers:
-            return await readers[section](job)
-        return self._kept(job, section)
+        match section:
+            case "summary":
+                return _encode(job)
+            case "fault":
+                return _encode(job.fault)
+            case "document" | "plan":
+                return await self._plan_section(self._plans.get(job.plan_id), section)
+            case "resources":
+                return _encode(await self._resources.of_job(job))
+            case "log":
+                return await self._log(job)
+        return await self._kept(job, section)
 
-    def _kept(self, job: Job, section: str) -> bytes:
+    async def _kept(self, job: Job, section: str) -> bytes:
         """A section that is written with the job's end."""
-        kept = evidence(self._database.reader, job.job_id, section)
+        kept = await self._database.scan(lambda connection: evidence(connection, job.job_id, section))
         if kept is not None:
             return kept
         if not job.state.terminal:
@@ -127,21 +133,6 @@ class Evidence:
             "operations": [],
         }
         return _encode(empty[section])
-
-    async def _summary(self, job: Job) -> bytes:
-        return _encode(job)
-
-    async def _fault(self, job: Job) -> bytes:
-        return _encode(job.fault)
-
-    def _plan_part(self, section: str) -> Callable[[Job], Awaitable[bytes]]:
-        async def read(job: Job) -> bytes:
-            return await self._plan_section(self._plans.get(job.plan_id), section)
-
-        return read
-
-    async def _resource_list(self, job: Job) -> bytes:
-        return _encode([self._resources.get(resource_id) for resource_id in job.resource_ids])
 
     async def _log(self, job: Job) -> bytes:
         plan = self._plans.get(job.plan_id)
@@ -171,9 +162,10 @@ def _read_logs(directory: Path, operations: list[str]) -> bytes:
 
 def _lines(path: Path) -> list[str] | None:
     try:
-        return read_regular(path).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return None
+        return read_regular(path, _MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        # The engine can write to it too, beyond what the service captures.
+        return [f"{path.name} is {error.strerror} and not shown"] if error.errno == errno.EFBIG else None
 
 
 def _no_section(thing: str, section: str, sections: tuple[str, ...]) -> Fault:

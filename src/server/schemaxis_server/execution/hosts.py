@@ -6,6 +6,7 @@ An exit status proves nothing: success is a result file of the right shape.
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import time
 from collections.abc import Awaitable, Callable
@@ -17,9 +18,10 @@ import msgspec
 
 from schemaxis_server.faults import Fault
 from schemaxis_server.native.contract import End, HostProgram, Limits, Listener, Outcome, Run, Supervisor
-from schemaxis_server.store.files import read_regular, storage_error
+from schemaxis_server.store.files import read_regular, storage_error, storage_fault
 
 MAX_RESULT_BYTES = 4 * 1024 * 1024
+_MAX_FAILURE_BYTES = 64 * 1024
 _MAX_MESSAGE_CHARACTERS = 600
 
 
@@ -106,7 +108,7 @@ def _prepare(program: HostProgram, directory: Path, request: dict[str, Any]) -> 
     try:
         directory.mkdir(parents=True, mode=0o700)
         (directory / "request.json").write_bytes(msgspec.json.encode(request))
-    except FileExistsError:
+    except (FileExistsError, NotADirectoryError):
         # A verifier's directory lies in the producer's, which the engine could write to.
         raise Fault(
             "NATIVE_FAILURE",
@@ -114,7 +116,7 @@ def _prepare(program: HostProgram, directory: Path, request: dict[str, Any]) -> 
             "trusted; observe the job's `log`.",
         ) from None
     except OSError as error:
-        raise storage_error(error, directory) from error
+        raise storage_fault(error, directory) from error
 
 
 def _failure(program: HostProgram, directory: Path, outcome: Outcome) -> Fault:
@@ -130,15 +132,14 @@ def _failure(program: HostProgram, directory: Path, outcome: Outcome) -> Fault:
             signal=name,
         )
     try:
-        said = msgspec.json.decode(read_regular(directory / "failure.json"), type=dict[str, Any])
-    except (OSError, msgspec.DecodeError):
+        text = read_regular(directory / "failure.json", _MAX_FAILURE_BYTES)
+        said = msgspec.json.decode(text, type=dict[str, Any])
+    except (OSError, msgspec.DecodeError, RecursionError):
         said = {}
-    message = str(said.get("message") or f"{program.name} exited with {outcome.exit_code}")[
-        :_MAX_MESSAGE_CHARACTERS
-    ]
-    pointer = said.get("pointer")
+    message, pointer = (_text(said.get(name)) for name in ("message", "pointer"))
+    message = message or f"{program.name} exited with {outcome.exit_code}"
     if said.get("code") == "UNSUPPORTED_INPUT":
-        return Fault("UNSUPPORTED_INPUT", message, pointer if isinstance(pointer, str) else "")
+        return Fault("UNSUPPORTED_INPUT", message, pointer)
     return Fault(
         "NATIVE_FAILURE",
         f"{message.rstrip('.')}; observe the job's `log` and change the document.",
@@ -146,15 +147,20 @@ def _failure(program: HostProgram, directory: Path, outcome: Outcome) -> Fault:
     )
 
 
+def _text(value: Any) -> str:
+    return value[:_MAX_MESSAGE_CHARACTERS] if isinstance(value, str) else ""
+
+
 def _result(program: HostProgram, directory: Path) -> tuple[bytes, dict[str, Any]]:
     path = directory / "result.json"
     try:
-        if path.stat().st_size > MAX_RESULT_BYTES:
-            raise _no_result(program, f"its result file is larger than {MAX_RESULT_BYTES} bytes")
-        text = read_regular(path)
+        text = read_regular(path, MAX_RESULT_BYTES)
         return text, msgspec.json.decode(text, type=dict[str, Any])
-    except OSError:
-        raise _no_result(program, "it wrote no result file") from None
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _no_result(program, f"its result file is larger than {MAX_RESULT_BYTES} bytes") from None
+        fault = storage_error(error, path)
+        raise (_no_result(program, "it wrote no result file") if fault is error else fault) from None
     except (msgspec.DecodeError, RecursionError):
         raise _no_result(program, "its result file is not a JSON object of finite doubles") from None
 

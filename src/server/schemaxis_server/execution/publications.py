@@ -99,7 +99,10 @@ def _is_regular_inside(directory: Path, file: str) -> bool:
 async def store(
     publications: Iterable[Publication], directory: Path, objects: ObjectStore, origin: Origin
 ) -> tuple[Resource, ...]:
-    """Hash the files into the store and describe them as resources, durable but not yet published."""
+    """Hash the files into the store and describe them as resources, durable but not yet published.
+
+    Raises ``NATIVE_FAILURE`` for a file that cannot be read, and the store's own faults.
+    """
     publications = tuple(publications)
     try:
         receipts = await asyncio.gather(*(objects.add(directory / entry.file) for entry in publications))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from schemaxis_server.execution.ledger import RESOURCE_SHELF, Page
-from schemaxis_server.execution.records import Resource, ResourceState
+from schemaxis_server.execution.records import Job, Resource, ResourceState
 from schemaxis_server.faults import Fault
 from schemaxis_server.store.damage import ObjectCorrupt
 from schemaxis_server.store.database import Database
@@ -68,6 +68,12 @@ class Resources:
         where = {} if job_id is None else {"job_id": job_id}
         return await self._database.scan(
             lambda connection: RESOURCE_SHELF.page(connection, page_token, page_size, **where)
+        )
+
+    async def of_job(self, job: Job) -> tuple[Resource, ...]:
+        """All resources of a job, in the order in which it lists them."""
+        return await self._database.scan(
+            lambda connection: tuple(RESOURCE_SHELF.get(connection, id) for id in job.resource_ids)
         )
 
     def path(self, resource: Resource) -> Path:

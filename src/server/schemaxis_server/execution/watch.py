@@ -56,8 +56,8 @@ class Watches:
     async def watch(self, job_id: str, after: int, follow: bool) -> AsyncGenerator[Events | Quiet | End]:
         """The events behind ``after``, then those to come; the last thing yielded is an End.
 
-        Raises ``NOT_FOUND``, and ``OUT_OF_RANGE`` with ``first_sequence`` and
-        ``tail_sequence`` for a cursor that the log does not have.
+        Raises ``NOT_FOUND``, and ``OUT_OF_RANGE`` with ``firstSequence`` and
+        ``tailSequence`` for a cursor that the log does not have.
         """
         tail = self._jobs.get(job_id).last_sequence
         if not 0 <= after <= tail:
@@ -65,8 +65,8 @@ class Watches:
                 "OUT_OF_RANGE",
                 f"The cursor {after} is outside 0 to {tail}; watch again from a sequence that exists.",
                 "/after_sequence",
-                first_sequence=1,
-                tail_sequence=tail,
+                firstSequence=1,
+                tailSequence=tail,
             )
         cursor, log = after, self._database.events
         while True:

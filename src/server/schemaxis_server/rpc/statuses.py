@@ -15,7 +15,7 @@ DOMAIN = "schemaxis"
 MAX_DETAILS_BYTES = 4096
 """Larger details risk being dropped on the way together with the code, so the rest is evidence."""
 
-_MAX_MESSAGE_CHARACTERS = 600
+_MAX_TEXT_BYTES = 600
 _STATUS_DETAILS_KEY = "grpc-status-details-bin"
 
 Trailers = tuple[tuple[str, str | bytes], ...]
@@ -38,10 +38,14 @@ def status_of(record: FaultRecord) -> tuple[grpc.StatusCode, str, Trailers]:
     status = _pack(code, fault)
     if status.ByteSize() > MAX_DETAILS_BYTES:
         fault.details_json = '{"truncated":true}'
-        fault.message = fault.message[:_MAX_MESSAGE_CHARACTERS]
-        fault.pointer = fault.pointer[:_MAX_MESSAGE_CHARACTERS]
+        fault.message = _cut(fault.message)
+        fault.pointer = _cut(fault.pointer)
         status = _pack(code, fault)
     return code, fault.message, ((_STATUS_DETAILS_KEY, status.SerializeToString()),)
+
+
+def _cut(text: str) -> str:
+    return text.encode()[:_MAX_TEXT_BYTES].decode("utf-8", "ignore")
 
 
 def _pack(code: grpc.StatusCode, fault: fault_pb2.Fault) -> status_pb2.Status:
