@@ -12,6 +12,8 @@ import re
 from json.encoder import encode_basestring
 from typing import Any
 
+from schemaxis._pointer import escaped
+
 # A request line and its params are two levels; the document inside may have 64 of its own.
 MAX_NESTING = 64
 _LINE_NESTING = MAX_NESTING + 2
@@ -150,11 +152,6 @@ def constant_pointer(value: Any, pointer: str = "") -> tuple[str, str] | None:
     elif kind is list:
         children = enumerate(value)
     for key, child in children:
-        if found := constant_pointer(child, f"{pointer}/{escape_pointer(str(key))}"):
+        if found := constant_pointer(child, f"{pointer}/{escaped(str(key))}"):
             return found
     return None
-
-
-def escape_pointer(key: str) -> str:
-    """One reference token of an RFC 6901 pointer."""
-    return key.replace("~", "~0").replace("/", "~1")
