@@ -31,6 +31,7 @@ from schemaxis.errors import (
 from schemaxis.models import EndReason
 from schemaxis.v1 import fault_pb2, job_pb2
 
+from client import model_service
 from client.model_service import MESH, Model, ModelService, Trouble, job_events, refusal
 
 DOCUMENT = {"version": "model/1"}
@@ -361,6 +362,37 @@ def test_a_message_over_the_limit_ends_its_call_only(client: schemaxis.Client, m
     with pytest.raises(UnexpectedAnswer):
         job.observe("log")
     assert job.refresh().state.is_terminal
+
+
+def test_a_list_that_goes_on_where_it_began_ends(
+    job: schemaxis.Job, client: schemaxis.Client, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_service, "page", lambda entries, token, size=2: (entries, "7"))
+    for every in (client.tasks.list, client.plans.list, client.jobs.list, client.resources.list):
+        with pytest.raises(UnexpectedAnswer):
+            list(every())
+    assert [request.page_token for request in model.asked("ListTasks")] == ["", "7"]
+
+
+async def test_a_list_that_goes_on_where_it_began_ends_with_asyncio(
+    ajob: schemaxis.aio.Job, aclient: schemaxis.aio.Client, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_service, "page", lambda entries, token, size=2: (entries, "7"))
+    for every in (aclient.tasks.list, aclient.plans.list, aclient.jobs.list, aclient.resources.list):
+        with pytest.raises(UnexpectedAnswer):
+            [entry async for entry in every()]
+    assert [request.page_token for request in model.asked("ListTasks")] == ["", "7"]
+
+
+def test_a_page_is_asked_for_when_the_one_before_it_is_used_up(
+    client: schemaxis.Client, model: Model
+) -> None:
+    for number in range(3):
+        client.tasks.create(f"task {number}", ["model"])
+    tasks = client.tasks.list()
+    assert [next(tasks).objective, next(tasks).objective] == ["task 2", "task 1"]
+    assert len(model.asked("ListTasks")) == 1
+    assert [task.objective for task in tasks] == ["task 0"]
 
 
 def test_a_closed_client_says_so(workspace: Path, service: ModelService) -> None:
