@@ -301,6 +301,19 @@ _REFUSED: dict[str, tuple[list[dict[str, Any]], str, str]] = {
         "/nodes/1",
         "do not fit",
     ),
+    "walls thicker than the radius": (
+        [node("a", "cylinder", radius=10, height=20), node("f", "shell", "a", thickness=10.5)],
+        "/nodes/1",
+        "smaller thickness, or leave other faces open.",
+    ),
+    "walls that turn a cone's tip inside out": (
+        [
+            node("a", "cone", radius1=10, radius2=2, height=20),
+            node("f", "shell", "a", thickness=3, openFaces=["-z"]),
+        ],
+        "/nodes/1",
+        "do not fit",
+    ),
     "edges that are not there": (
         [node("a", "sphere", radius=5), node("f", "fillet", "a", radius=1, edges={"parallelTo": "z"})],
         "/nodes/1",
