@@ -24,7 +24,7 @@ EXITED = Outcome(
     wall_seconds=1,
     cpu_seconds=1,
     max_rss_bytes=1,
-    output_truncated=False,
+    truncated=(),
 )
 
 

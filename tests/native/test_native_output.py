@@ -96,7 +96,7 @@ async def test_ten_megabytes_without_a_line_end(pool: HostPool, job: MakeJob) ->
     work = job(program("flood"), {"text": "x" * 1024, "count": 1024, "times": 10}, output_bytes=1_000_000)
     outcome = await work.on(pool)
     assert work.json() == {"written": 10 * 1024 * 1024}
-    assert outcome.output_truncated
+    assert outcome.truncated
     assert (work.directory / "stdout.log").stat().st_size == 1_000_000
     (line,) = work.listener.text("stdout")
     assert len(line.encode()) <= LINE_BYTES
@@ -106,14 +106,14 @@ async def test_output_at_the_limit_is_whole_and_one_byte_more_is_not(pool: HostP
     for size in (100_000, 100_001):
         work = job(program("flood"), {"text": "y", "count": size, "times": 1}, output_bytes=100_000)
         outcome = await work.on(pool)
-        assert outcome.output_truncated is (size > 100_000)
+        assert bool(outcome.truncated) is (size > 100_000)
         assert (work.directory / "stdout.log").stat().st_size == 100_000
 
 
 async def test_all_lines_arrive_in_few_batches(pool: HostPool, job: MakeJob) -> None:
     work = job(program("flood"), {"text": "line é\n", "count": 10_000, "times": 10})
     outcome = await work.on(pool)
-    assert not outcome.output_truncated
+    assert not outcome.truncated
     assert work.listener.text("stdout") == ["line é"] * 100_000
     assert len(work.listener.batches) < 60
 
@@ -124,7 +124,7 @@ async def test_half_a_gigabyte_is_drained_and_thrown_away(pool: HostPool, job: M
     outcome = await work.on(pool)
     assert pace.stop() < 0.2
     assert work.json() == {"written": 500 * 1024 * 1024}
-    assert outcome.output_truncated
+    assert outcome.truncated
     limit = work.run.limits.output_bytes
     assert (work.directory / "stdout.log").stat().st_size == limit
     assert sum(map(len, work.listener.text("stdout"))) <= limit
@@ -139,7 +139,7 @@ async def test_an_endless_flood_does_not_hog_the_loop(pool: HostPool, job: MakeJ
     assert pace.stop() < 0.2
     assert time.process_time() - before < 0.5 * outcome.wall_seconds
     assert outcome.end is End.DEADLINE
-    assert outcome.output_truncated
+    assert outcome.truncated
     assert work.listener.text("stdout")[:3] == ["flooding", "y", "y"]
     assert (work.directory / "stdout.log").stat().st_size == 1_000_000
 

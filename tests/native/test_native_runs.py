@@ -23,7 +23,7 @@ async def test_a_run_delivers_result_lines_and_progress(pool: HostPool, job: Mak
     outcome = await work.on(pool)
     assert (outcome.end, outcome.exit_code, outcome.signal) == (End.EXITED, 0, None)
     assert outcome.tree_empty
-    assert not outcome.output_truncated
+    assert not outcome.truncated
     assert outcome.error == ""
     assert 0 < outcome.cpu_seconds < 5
     assert outcome.max_rss_bytes > 1_000_000

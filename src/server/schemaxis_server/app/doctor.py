@@ -18,6 +18,7 @@ from schemaxis_server.app import configuration
 from schemaxis_server.app.directory import foreign_names
 from schemaxis_server.execution.engines import Engines
 from schemaxis_server.execution.records import Resource
+from schemaxis_server.execution.resources import receipt_of
 from schemaxis_server.faults import Fault
 from schemaxis_server.native.containment import HARDENING
 from schemaxis_server.native.pool import HostPool
@@ -110,7 +111,10 @@ def _workspace(workspace: Path) -> Iterator[Finding]:
         problem = f"cannot be looked at ({error.strerror})"
     if problem:
         yield Finding(
-            "workspace", False, f"{place} {problem}", "Name a directory that you own and can write, a new or an empty one."
+            "workspace",
+            False,
+            f"{place} {problem}",
+            "Name a directory that you own and can write, a new or an empty one.",
         )
     elif not in_use:
         state = "is not in use yet" if place.exists() else "is not created yet, and can be"
@@ -162,5 +166,4 @@ def _deep(workspace: Path) -> Iterator[Finding]:
 
 
 def _receipt_of(body: bytes) -> Receipt:
-    resource = msgspec.json.decode(body, type=Resource)
-    return Receipt(resource.sha256, resource.size_bytes, resource.receipt.digest)
+    return receipt_of(msgspec.json.decode(body, type=Resource))

@@ -137,8 +137,8 @@ class Attempt:
             self._cancel,
         )
         self._log.native_state = NativeState.EXITED
-        if run.outcome.output_truncated:
-            self._log.truncated("stdout")
+        for stream in run.outcome.truncated:
+            self._log.truncated(stream)
         produced = _Produced(operation, run, bindings=bindings)
         self._produced.append(produced)
         _check_outputs(run.result, operation)
@@ -286,7 +286,7 @@ class Attempt:
                     "wallSeconds": round(outcome.wall_seconds, 6),
                     "cpuSeconds": round(outcome.cpu_seconds, 6),
                     "maxRssBytes": outcome.max_rss_bytes,
-                    "outputTruncated": outcome.output_truncated,
+                    "outputTruncated": bool(outcome.truncated),
                     "publications": [resource.name for resource in produced.resources],
                 }
             described.append(entry)

@@ -80,11 +80,17 @@ class ExecutionCore:
         self.engines = Engines(registry, locations)
         self.capabilities = Capabilities(registry, self.engines)
         self.tasks = Tasks(database, registry)
-        self.resources = Resources(database, self._objects)
-        self.plans = Plans(
-            database, directory / "plans", registry, self.engines, self.resources, self._off_loop
-        )
         self.jobs = Jobs(database, registry, self.engines)
+        self.resources = Resources(database, self._objects, self.jobs.invalidate)
+        self.plans = Plans(
+            database,
+            directory / "plans",
+            registry,
+            self.engines,
+            self.resources,
+            self._off_loop,
+            foresee=self._warm,
+        )
         hosts = Hosts(self.hosts, self._off_loop)
         self._shop = Workshop(
             database=database,
@@ -106,9 +112,7 @@ class ExecutionCore:
             database, directory / "jobs", self.jobs, self.plans, self.resources, self._off_loop
         )
         self.inspection = Inspection(self.resources, self._off_loop)
-        self.resources.invalidator = self.jobs
         self.jobs.enqueue = self._owner.enqueue
-        self.plans.foresee = self._warm
 
     @classmethod
     async def open(

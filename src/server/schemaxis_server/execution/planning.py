@@ -67,6 +67,8 @@ class Plans:
         engines: Engines,
         resources: Resources,
         off_loop: OffLoop,
+        *,
+        foresee: Callable[[Provider], None],
     ) -> None:
         self._database = database
         self._directory = directory
@@ -74,7 +76,7 @@ class Plans:
         self._engines = engines
         self._resources = resources
         self._off_loop = off_loop
-        self.foresee: Callable[[Provider], None] = lambda provider: None
+        self._foresee = foresee
 
     async def create(
         self,
@@ -133,7 +135,7 @@ class Plans:
             )
 
         captured = await unbroken(self._capture(unit, plan, path))
-        self.foresee(provider)
+        self._foresee(provider)
         return captured
 
     async def _capture(self, unit: Callable[[Transaction], Plan], plan: Plan, path: Path) -> Plan:

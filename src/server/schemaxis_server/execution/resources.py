@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from schemaxis_server.execution.ledger import RESOURCE_SHELF, Page
 from schemaxis_server.execution.records import Job, Resource, ResourceState
@@ -23,12 +22,6 @@ MAX_RANGE_BYTES = 16_384
 DEFAULT_CHUNK_BYTES = 262_144
 MAX_STREAMS = 256
 """Reads in chunks at a time. Each holds a chunk or two for as long as its reader takes."""
-
-
-class Invalidator(Protocol):
-    """Takes a job's standing away; ``jobs`` implements it."""
-
-    async def invalidate(self, job_id: str, fault: Fault) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +42,20 @@ class Chunk:
 
 
 class Resources:
-    """Finds resources and reads them, each byte checked before it is handed out."""
+    """Finds resources and reads them, each byte checked before it is handed out.
 
-    def __init__(self, database: Database, objects: ObjectStore) -> None:
+    ``invalidate(job_id, fault)`` takes the standing away from a job whose bytes were found changed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        objects: ObjectStore,
+        invalidate: Callable[[str, Fault], Awaitable[None]],
+    ) -> None:
         self._database = database
         self._objects = objects
-        self.invalidator: Invalidator | None = None
+        self._invalidate = invalidate
         self._streams = 0
 
     def get(self, resource_id: str) -> Resource:
@@ -78,7 +79,7 @@ class Resources:
 
     def path(self, resource: Resource) -> Path:
         """Where the bytes lie, read-only. Check them with :meth:`verify` before use."""
-        return self._objects.path(_receipt(resource))
+        return self._objects.path(receipt_of(resource))
 
     async def read_range(
         self, resource_id: str, offset: int = 0, length: int = DEFAULT_RANGE_BYTES
@@ -122,7 +123,7 @@ class Resources:
         if resource.state is ResourceState.BLOCKED:
             raise _blocked()
         try:
-            await self._objects.verify(_receipt(resource))
+            await self._objects.verify(receipt_of(resource))
         except ObjectCorrupt as error:
             raise await self._corrupt(resource, error) from error
 
@@ -138,7 +139,7 @@ class Resources:
             )
         self._streams += 1
         try:
-            async with self._objects.open(_receipt(resource)) as reader:
+            async with self._objects.open(receipt_of(resource)) as reader:
                 while offset < end:
                     data = await reader.read(offset, min(size, end - offset))
                     yield Chunk(offset, data, offset + len(data) >= end)
@@ -150,7 +151,7 @@ class Resources:
 
     async def _read(self, resource: Resource, offset: int, length: int) -> bytes:
         try:
-            async with self._objects.open(_receipt(resource)) as reader:
+            async with self._objects.open(receipt_of(resource)) as reader:
                 return await reader.read(offset, length)
         except ObjectCorrupt as error:
             raise await self._corrupt(resource, error) from error
@@ -175,12 +176,13 @@ class Resources:
             "execute again and use the new job's resources.",
             resourceId=resource.resource_id,
         )
-        if self.invalidator is not None and resource.producer.job_id is not None:
-            await self.invalidator.invalidate(resource.producer.job_id, fault)
+        if resource.producer.job_id is not None:
+            await self._invalidate(resource.producer.job_id, fault)
         return fault
 
 
-def _receipt(resource: Resource) -> ObjectReceipt:
+def receipt_of(resource: Resource) -> ObjectReceipt:
+    """What the resource's bytes are held against."""
     return ObjectReceipt(resource.sha256, resource.size_bytes, resource.receipt.digest)
 
 

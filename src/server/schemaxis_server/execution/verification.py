@@ -16,10 +16,11 @@ import msgspec
 
 from schemaxis_server.execution.hosts import Deadline, Hosts
 from schemaxis_server.execution.records import Check, Resource, Verification, now
+from schemaxis_server.execution.resources import receipt_of
 from schemaxis_server.faults import Fault
 from schemaxis_server.native.contract import HostProgram, Listener
 from schemaxis_server.store.damage import ObjectCorrupt
-from schemaxis_server.store.objects import ObjectStore, Receipt
+from schemaxis_server.store.objects import ObjectStore
 
 RECEIPTS_CHECK = "receipts"
 MAX_CHECKS = 1000
@@ -91,7 +92,7 @@ class Verifier:
             "publications": [
                 {
                     "name": resource.name,
-                    "path": str(self._objects.path(_receipt(resource))),
+                    "path": str(self._objects.path(receipt_of(resource))),
                     "kind": resource.kind,
                     "mediaType": resource.media_type,
                     "operation": resource.output,
@@ -120,7 +121,7 @@ class Verifier:
     async def check_receipts(self, resources: Sequence[Resource]) -> Check:
         """Read every resource whole and compare it with its receipt."""
         outcomes = await asyncio.gather(
-            *(self._objects.verify(_receipt(resource)) for resource in resources), return_exceptions=True
+            *(self._objects.verify(receipt_of(resource)) for resource in resources), return_exceptions=True
         )
         damaged = []
         for resource, outcome in zip(resources, outcomes, strict=True):
@@ -136,10 +137,6 @@ class Verifier:
             expected="every digest matches",
             observed="; ".join(damaged) if damaged else "every digest matches",
         )
-
-
-def _receipt(resource: Resource) -> Receipt:
-    return Receipt(resource.sha256, resource.size_bytes, resource.receipt.digest)
 
 
 def failure_of(verification: Verification) -> Fault:

@@ -95,7 +95,7 @@ class Outcome:
     wall_seconds: float
     cpu_seconds: float
     max_rss_bytes: int
-    output_truncated: bool
+    truncated: tuple[str, ...]
     error: str = ""
 
 

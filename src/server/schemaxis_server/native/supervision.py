@@ -23,11 +23,12 @@ from schemaxis_server.native.progress import ProgressFeed
 from schemaxis_server.store.files import storage_error
 
 _OVERDUE_SECONDS = 2.0
+_STREAMS = ("stdout", "stderr")
 
 
 def never_started(end: End, began: float, error: str = "") -> Outcome:
     """The outcome of a run of which no process was made."""
-    return Outcome(end, None, None, False, True, "", time.monotonic() - began, 0.0, 0, False, error)
+    return Outcome(end, None, None, False, True, "", time.monotonic() - began, 0.0, 0, (), error)
 
 
 class Attempt:
@@ -60,7 +61,7 @@ class Attempt:
         self._opened = contextlib.ExitStack()
         self._outputs: list[OutputLog] = []
         with self._opened:
-            for stream in ("stdout", "stderr"):
+            for stream in _STREAMS:
                 self._outputs.append(self._open_log(stream))
             self._progress = ProgressFeed(loop, listener.progress)
             self._opened.callback(self._progress.close)
@@ -243,7 +244,9 @@ class Attempt:
             wall_seconds=time.monotonic() - self._began,
             cpu_seconds=usage["cpu_seconds"],
             max_rss_bytes=usage["max_rss_bytes"],
-            output_truncated=any(output.truncated for output in self._outputs),
+            truncated=tuple(
+                name for name, output in zip(_STREAMS, self._outputs, strict=True) if output.truncated
+            ),
             error=error,
         )
 
