@@ -1,7 +1,7 @@
 """Closed forms: volume, area, centre and bounds of documents that have them, from formulas alone.
 
 Sections use the shoelace formula and its moments, sweeps use Cavalieri's principle and the theorems of
-Pappus and Guldin, rounded boxes Steiner's formula for parallel bodies. Bounds come from support
+Pappus and Guldin, boxes rounded all over Steiner's formula for parallel bodies. Bounds come from support
 functions, which follow every rotation, mirror and scale exactly. A body made of several parts has a
 closed form as long as a direction is found that separates each pair of them.
 """
@@ -12,9 +12,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from schemaxis_server.providers.geometry.bodies import Ball, Part, Prism, Revolved, RoundedBox
+from schemaxis_server.providers.geometry import eased
+from schemaxis_server.providers.geometry.bodies import Ball, Part, Prism, Revolved
 from schemaxis_server.providers.geometry.profiles import polygon_points
-from schemaxis_server.providers.geometry.sections import Disc, Polygon, RoundedRectangle, Section
+from schemaxis_server.providers.geometry.sections import Disc, Polygon, Section
 from schemaxis_server.providers.geometry.vectors import (
     IDENTITY,
     add,
@@ -68,8 +69,9 @@ def _form(operation: str, options: Mapping[str, Any], inputs: list[Form]) -> For
         return (Part(_SOLIDS[operation](options)),)
     if operation in _MOVES:
         return tuple(_MOVES[operation](part, options) for part in inputs[0])
-    if operation == "fillet":
-        return _rounded(options, inputs[0])
+    if operation in _EASED and len(inputs[0]) == 1:
+        part = _EASED[operation](options, inputs[0][0])
+        return None if part is None else (part,)
     if operation == "linearPattern":
         along = direction(options["direction"])
         steps = [times(options["spacing"] * index, along) for index in range(options["count"])]
@@ -116,6 +118,8 @@ _SOLIDS: Mapping[str, Any] = {
     "revolve": lambda o: Revolved(section(o["profile"]), math.radians(o["angle"])),
 }
 
+_EASED: Mapping[str, Any] = {"fillet": eased.rounded, "chamfer": eased.bevelled}
+
 _MOVES: Mapping[str, Any] = {
     "translate": lambda part, o: part.shifted(o["offset"]),
     "rotate": lambda part, o: part.moved(
@@ -124,34 +128,6 @@ _MOVES: Mapping[str, Any] = {
     "mirror": lambda part, o: part.moved(reflection(o["plane"]), o["center"]),
     "scale": lambda part, o: part.moved(scaled(IDENTITY, o["factor"]), o["center"], o["factor"]),
 }
-
-
-def _rounded(options: Mapping[str, Any], form: Form) -> Form | None:
-    """Fillets of one upright box: all of its edges, or those along z."""
-    if len(form) != 1 or form[0].linear != scaled(IDENTITY, form[0].factor):
-        return None
-    part = form[0]
-    body = part.body
-    if not isinstance(body, Prism) or not isinstance(body.section, Polygon):
-        return None
-    extent = body.section.rectangle()
-    if extent is None:
-        return None
-    (x, y), (length, width) = extent
-    scale = part.factor
-    radius = options["radius"]
-    place = add(part.offset, times(scale, (x, y, 0.0)))
-    if options["edges"] == "all" and 2 * radius < scale * min(length, width, body.height):
-        size = (scale * length, scale * width, scale * body.height)
-        return (Part(RoundedBox(size, radius), offset=place),)
-    if options["edges"] == {"parallelTo": "z"} and 2 * radius < scale * min(length, width):
-        return (
-            Part(
-                Prism(RoundedRectangle(scale * length, scale * width, radius), scale * body.height),
-                offset=place,
-            ),
-        )
-    return None
 
 
 def polar_angles(options: Mapping[str, Any]) -> list[float]:

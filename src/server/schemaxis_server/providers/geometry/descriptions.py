@@ -17,6 +17,12 @@ SAME_FAMILY = (
     "family, a weak check; STEP, BREP and STL are read again."
 )
 
+EASED = (
+    "On the edges along one axis of a box, on the upright edges of a prism (chamfers) and on all edges of a box "
+    "(fillets): by closed forms and a second kernel, as are the parts made from it. On other edges the document "
+    "is rebuilt in a fresh process by the same kernel family only, a weak check. STEP, BREP and STL are read again."
+)
+
 
 def node(name: str, operation: str, options: dict[str, Any] | None = None, *inputs: str) -> dict[str, Any]:
     node: dict[str, Any] = {"id": name, "filter": operation}

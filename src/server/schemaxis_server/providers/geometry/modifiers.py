@@ -6,7 +6,7 @@ from typing import Any
 
 from schemaxis_server.providers.contract import Operation
 from schemaxis_server.providers.geometry import schemas as s
-from schemaxis_server.providers.geometry.descriptions import EXACT, SAME_FAMILY, SCOPE, document, node
+from schemaxis_server.providers.geometry.descriptions import EASED, EXACT, SAME_FAMILY, SCOPE, document, node
 
 _BLOCK = node("block", "box", {"length": 20, "width": 10, "height": 5})
 _ONE_SOLID = "The solid to work on."
@@ -107,7 +107,7 @@ def features(version: str) -> tuple[Operation, ...]:
             input_purpose=_ONE_SOLID,
             keywords=keywords,
             example=document(version, _BLOCK, node("result", name, example, "block")),
-            verification=SAME_FAMILY,
+            verification=SAME_FAMILY if name == "shell" else EASED,
         )
 
     return (

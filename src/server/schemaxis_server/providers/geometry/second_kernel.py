@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import manifold3d
@@ -18,11 +19,13 @@ import numpy as np
 from manifold3d import Manifold, Mesh64, OpType
 
 from schemaxis_server.providers.geometry import closed_form, mesh, vectors
+from schemaxis_server.providers.geometry.bodies import Part, Prism, RoundedBox
 from schemaxis_server.providers.geometry.profiles import polygon_points, signed_area
-from schemaxis_server.providers.geometry.sections import Polygon, Section
+from schemaxis_server.providers.geometry.sections import Polygon, RoundedRectangle, Section
 from schemaxis_server.providers.order import execution_order, needed
 
-UNSUPPORTED = frozenset({"fillet", "chamfer", "shell", "importSTEP"})
+_NEVER = frozenset({"shell", "importSTEP"})
+_EASED = frozenset({"fillet", "chamfer"})
 
 _RESOLUTIONS = (96, 64, 48, 32, 24, 16)
 _TRIANGLES = 150_000
@@ -49,22 +52,45 @@ class Rebuilt:
     resolution: int
 
 
+def unsupported(document: Mapping[str, Any], output: str) -> dict[str, Mapping[str, Any]]:
+    """The nodes of an output that :func:`rebuild` cannot make.
+
+    The second kernel has no fillets and chamfers. It makes those that have a closed form from that.
+    """
+    nodes = ancestry(document, output)
+    forms = _forms(document, nodes)
+    return {
+        name: node
+        for name, node in nodes.items()
+        if node["filter"] in _NEVER or (node["filter"] in _EASED and forms[name] is None)
+    }
+
+
+def _forms(
+    document: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, closed_form.Form | None]:
+    """Closed forms, if there is a node to be made from its own."""
+    eased = any(node["filter"] in _EASED for node in nodes.values())
+    return closed_form.forms(document) if eased else {}
+
+
 def is_flat(nodes: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the second kernel holds what these nodes make exactly."""
     return not any(_is_round(node) for node in nodes.values())
 
 
 def rebuild(document: Mapping[str, Any], output: str) -> Rebuilt:
-    """Rebuild one output of a resolved document, without operations in :data:`UNSUPPORTED`.
+    """Rebuild one output of a resolved document, none of whose nodes is :func:`unsupported`.
 
     Raises :class:`CannotRebuildError`.
     """
     nodes = ancestry(document, output)
+    forms = _forms(document, nodes)
     if is_flat(nodes):
-        return Rebuilt(_measured(_built(nodes, output, 4)), None, 0)
+        return Rebuilt(_measured(_built(nodes, forms, output, 4)), None, 0)
     coarse_facets = _resolution(nodes, output)
-    coarse = _measured(_built(nodes, output, coarse_facets))
-    fine = _measured(_built(nodes, output, 2 * coarse_facets))
+    coarse = _measured(_built(nodes, forms, output, coarse_facets))
+    fine = _measured(_built(nodes, forms, output, 2 * coarse_facets))
     return Rebuilt(_extrapolated(coarse, fine), _difference(coarse, fine), 2 * coarse_facets)
 
 
@@ -80,7 +106,7 @@ def ancestry(document: Mapping[str, Any], output: str) -> dict[str, Mapping[str,
 def _is_round(node: Mapping[str, Any]) -> bool:
     if node["filter"] == "extrude":
         return bool(node["options"]["profile"]["type"] == "circle")
-    return node["filter"] in ("cylinder", "sphere", "cone", "torus", "revolve")
+    return node["filter"] in ("cylinder", "sphere", "cone", "torus", "revolve", "fillet")
 
 
 def _resolution(nodes: Mapping[str, Mapping[str, Any]], output: str) -> int:
@@ -89,9 +115,8 @@ def _resolution(nodes: Mapping[str, Mapping[str, Any]], output: str) -> int:
         weights: dict[str, float] = {}
         for name, node in nodes.items():
             copies = node["options"].get("count", 1)
-            weights[name] = copies * (
-                sum(weights[one] for one in node["inputs"]) or _weight(node, 2 * facets)
-            )
+            taken = 0.0 if node["filter"] in _EASED else sum(weights[one] for one in node["inputs"])
+            weights[name] = copies * (taken or _weight(node, 2 * facets))
         if weights[output] <= _TRIANGLES:
             return facets
     return _RESOLUTIONS[-1]
@@ -99,17 +124,26 @@ def _resolution(nodes: Mapping[str, Mapping[str, Any]], output: str) -> int:
 
 def _weight(node: Mapping[str, Any], facets: int) -> float:
     operation, profile = node["filter"], node["options"].get("profile", {})
-    if operation in ("sphere", "torus") or (operation == "revolve" and profile["type"] == "circle"):
+    if operation in ("sphere", "torus", "fillet") or (operation == "revolve" and profile["type"] == "circle"):
         return float(facets * facets)
     corners = len(profile.get("points", "four"))
     return 2.0 * corners * (facets if operation in ("revolve", "cone", "cylinder") else 2)
 
 
-def _built(nodes: Mapping[str, Mapping[str, Any]], output: str, facets: int) -> Manifold:
+def _built(
+    nodes: Mapping[str, Mapping[str, Any]],
+    forms: Mapping[str, closed_form.Form | None],
+    output: str,
+    facets: int,
+) -> Manifold:
     made: dict[str, Manifold] = {}
     for name, node in nodes.items():
-        inputs = [made[source] for source in node["inputs"]]
-        made[name] = _node(node["filter"], node["options"], inputs, facets)
+        form = forms[name] if node["filter"] in _EASED else None
+        if form is not None:
+            made[name] = _together([_from_form(part, facets) for part in form])
+        else:
+            inputs = [made[source] for source in node["inputs"]]
+            made[name] = _node(node["filter"], node["options"], inputs, facets)
         if made[name].status() != manifold3d.Error.NoError or made[name].is_empty():
             raise CannotRebuildError(f"the second kernel makes no solid of {name} ({node['filter']})")
     return made[output]
@@ -167,6 +201,34 @@ def _solid(operation: str, options: Mapping[str, Any], facets: int) -> Manifold:
         return _revolved(_half_disc(options["radius"], facets), 2 * math.pi, facets)
     section = closed_form.cone_section(options)
     return _revolved(list(section.points), 2 * math.pi, facets)
+
+
+def _from_form(part: Part, facets: int) -> Manifold:
+    """A prism or a box with eased edges."""
+    body = part.body
+    if isinstance(body, RoundedBox):
+        ball = _revolved(_half_disc(body.radius, facets), 2 * math.pi, facets)
+        corners = product(*((body.radius, extent - body.radius) for extent in body.size))
+        solid = Manifold.batch_hull([ball.translate(corner) for corner in corners])
+    elif isinstance(body, Prism) and isinstance(body.section, Polygon):
+        solid = _prism(list(body.section.points), body.height)
+    elif isinstance(body, Prism) and isinstance(body.section, RoundedRectangle):
+        solid = _prism(_rounded_outline(body.section, facets), body.height)
+    else:
+        raise CannotRebuildError(f"the second kernel has no {type(body).__name__}")
+    return solid.transform(np.column_stack([np.array(part.linear), np.array(part.offset)]))
+
+
+def _rounded_outline(section: RoundedRectangle, facets: int) -> list[Point]:
+    """Corners on the arcs; their number is a multiple of four, so that the arcs end where they should."""
+    radius, quarter = section.radius, facets // 4
+    points = []
+    for turn, (x, y) in enumerate(((1, 1), (0, 1), (0, 0), (1, 0))):
+        center = (radius + x * (section.width - 2 * radius), radius + y * (section.height - 2 * radius))
+        for step in range(quarter + 1):
+            angle = math.pi / 2 * (turn + step / quarter)
+            points.append((center[0] + radius * math.cos(angle), center[1] + radius * math.sin(angle)))
+    return points
 
 
 def _outline(profile: Mapping[str, Any], facets: int) -> list[Point]:

@@ -30,8 +30,8 @@ MANIFEST = Manifest(
     quantities=vocabulary.QUANTITIES,
     publishes=vocabulary.PUBLISHES,
     verification="Closed forms where there are any, a rebuild with manifold3d where it has the operations, the published "
-    "STEP and BREP read again in a fresh process, the STL integrated as a mesh. Fillets, chamfers, shells "
-    "and imports are rebuilt by the same kernel family only, which each report says.",
+    "STEP and BREP read again in a fresh process, the STL integrated as a mesh. Shells, imports and most fillets "
+    "and chamfers are rebuilt by the same kernel family only, which each report says.",
 )
 
 _FOLDER = "schemaxis_server.providers.occt"
