@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import random
 import resource
@@ -58,6 +59,10 @@ def crash_at_work(request: Json, kit: Kit) -> Json:
     kit.progress(0.25, "before")
     kit.progress(0.5, "at fault")
     return crash(request, kit)
+
+
+def no_room(request: Json, kit: Kit) -> Json:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def crash(request: Json, kit: Kit) -> Json:

@@ -98,6 +98,12 @@ async def test_an_exception_leaves_a_failure_and_its_traceback_in_the_log(
     assert "in crash" in log
 
 
+async def test_a_full_disk_under_an_engine_is_told_as_that(pool: HostPool, job: MakeJob) -> None:
+    work = job(program("no_room"))
+    assert (await work.on(pool)).exit_code == 1
+    assert work.json("failure.json")["code"] == "STORAGE_FULL"
+
+
 async def test_leaving_the_interpreter_is_no_success(pool: HostPool, job: MakeJob) -> None:
     work = job(program("leave"))
     assert (await work.on(pool)).exit_code == 1

@@ -109,6 +109,8 @@ def _prepare(program: HostProgram, directory: Path, request: dict[str, Any]) -> 
         directory.mkdir(parents=True, mode=0o700)
         (directory / "request.json").write_bytes(msgspec.json.encode(request))
     except (FileExistsError, NotADirectoryError):
+        if not directory.parent.parent.is_dir():
+            raise
         # A verifier's directory lies in the producer's, which the engine could write to.
         raise Fault(
             "NATIVE_FAILURE",
@@ -138,6 +140,11 @@ def _failure(program: HostProgram, directory: Path, outcome: Outcome) -> Fault:
         said = {}
     message, pointer = (_text(said.get(name)) for name in ("message", "pointer"))
     message = message or f"{program.name} exited with {outcome.exit_code}"
+    if said.get("code") == "STORAGE_FULL":
+        return Fault(
+            "STORAGE_FULL",
+            f"{message.rstrip('.')}; free space or inodes on the workspace's file system and execute again.",
+        )
     if said.get("code") == "UNSUPPORTED_INPUT":
         return Fault("UNSUPPORTED_INPUT", message, pointer)
     return Fault(

@@ -7,6 +7,7 @@ the entry and writes ``result.json`` last. Standard library only; the engine is 
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import json
 import math
@@ -232,6 +233,8 @@ def _write_failure(directory: Path, problem: BaseException) -> None:
     code, pointer = "NATIVE_FAILURE", ""
     if isinstance(problem, UnsupportedInput):
         code, message, pointer = "UNSUPPORTED_INPUT", problem.message, problem.pointer
+    elif isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        code, message = "STORAGE_FULL", "There was no room for what the engine wrote"
     elif isinstance(problem, MemoryError):
         message = "The engine ran out of the memory that a run may have; make the document smaller"
     else:
