@@ -6,8 +6,9 @@ import io
 import math
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
+from xml.sax.saxutils import escape
 
 import ironcalc
 
@@ -19,6 +20,9 @@ NAME = "IronCalc"
 PACKAGE = "ironcalc"
 
 _DATES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
+_WRITTEN = re.compile(rb'(<c r="([A-Z]+[0-9]+)"[^>]*>)<f>[^<]*</f>')
+# The only function of the list that is younger than the file format.
+_NEWER = re.compile(r"\bIFNA\(")
 _FIXED_DATE = rb"\g<1>1980-01-01T00:00:00Z"
 
 
@@ -57,7 +61,7 @@ class IronCalc:
 
     def xlsx(self, sheets: Sequence[Sheet]) -> bytes:
         """The calculated workbook as a file; the same workbook gives the same bytes."""
-        return _settled(bytes(_model(sheets).to_xlsx()))
+        return _settled(bytes(_model(sheets).to_xlsx()), sheets)
 
 
 def _model(sheets: Sequence[Sheet]) -> ironcalc.Model:
@@ -103,8 +107,16 @@ def _value(model: ironcalc.Model, sheet: int, row: int, column: int) -> Value:
     return value
 
 
-def _settled(data: bytes) -> bytes:
-    """The file without the time of writing, and with the blanks around texts marked as part of them."""
+def _settled(data: bytes, sheets: Sequence[Sheet]) -> bytes:
+    """The file without the time of writing, with the blanks around texts marked as part of them, and with
+    the formulas as they were calculated.
+
+    IronCalc writes numbers in formulas with 15 digits and leaves parentheses out that matter to rounding:
+    ``a+(b-c)`` becomes ``a+b-c``.
+    """
+    formulas = {
+        f"xl/worksheets/sheet{number}.xml": _formulas(sheet) for number, sheet in enumerate(sheets, 1)
+    }
     settled = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(settled, "w") as target:
         for entry in source.infolist():
@@ -113,6 +125,32 @@ def _settled(data: bytes) -> bytes:
                 content = _DATES.sub(_FIXED_DATE, content)
             elif entry.filename == "xl/sharedStrings.xml":
                 content = content.replace(b"<t>", b'<t xml:space="preserve">')
+            elif entry.filename in formulas:
+                content = _with_formulas(content, formulas[entry.filename])
             if not entry.is_dir():
                 target.writestr(zipfile.ZipInfo(entry.filename), content, zipfile.ZIP_DEFLATED, 6)
     return settled.getvalue()
+
+
+def _formulas(sheet: Sheet) -> dict[bytes, bytes]:
+    """The formulas of a sheet as a file holds them, by the names of their cells."""
+    return {
+        address(Cell(column, row)).encode(): escape(_filed(content.text[1:])).encode()
+        for row, contents in enumerate(sheet.rows, 1)
+        for column, content in enumerate(contents, 1)
+        if isinstance(content, Formula)
+    }
+
+
+def _filed(formula: str) -> str:
+    """The formula with the mark of younger functions, which texts in quotes are spared."""
+    parts = formula.split('"')
+    parts[::2] = [_NEWER.sub("_xlfn.IFNA(", part) for part in parts[::2]]
+    return '"'.join(parts)
+
+
+def _with_formulas(content: bytes, formulas: Mapping[bytes, bytes]) -> bytes:
+    written = _WRITTEN.findall(content)
+    if len(written) != len(formulas) or any(name not in formulas for _, name in written):
+        raise RuntimeError(f"IronCalc wrote {len(written)} of {len(formulas)} formulas")
+    return _WRITTEN.sub(lambda found: found[1] + b"<f>" + formulas[found[2]] + b"</f>", content)

@@ -8,7 +8,8 @@ from typing import Any
 from schemaxis_server.native.hostkit import Kit
 from schemaxis_server.providers.sheet.engine import IronCalc, engine
 from schemaxis_server.providers.spreadsheet import publishing
-from schemaxis_server.providers.spreadsheet.evaluation import Evaluation, risky_texts
+from schemaxis_server.providers.spreadsheet.doubts import risky_texts
+from schemaxis_server.providers.spreadsheet.evaluation import Evaluation
 from schemaxis_server.providers.spreadsheet.table import workbook
 from schemaxis_server.providers.spreadsheet.vocabulary import CSV, XLSX
 
@@ -32,13 +33,8 @@ def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
             publishing.publication(name, "csv", CSV.kind, CSV.media_type),
             publishing.publication(name, "xlsx", XLSX.kind, XLSX.media_type),
         ]
-        risky = risky_texts(table)
-        if risky:
-            evaluation.warn(
-                f"{name}: {risky} texts begin with =, +, - or @ and may be run as formulas where {name}.csv "
-                f"is opened in a "
-                f"spreadsheet program; {name}.xlsx holds them as texts."
-            )
+        for doubt in risky_texts(table, name):
+            evaluation.warn(name, doubt)
     kit.progress(1.0, "done")
     return {
         "outputs": results,

@@ -79,6 +79,8 @@ def _config() -> Any:
     evaluation.enable_parallel = False
     evaluation.max_threads = 1
     evaluation.warmup_enabled = False
+    # Every formula for itself, so that filled-down ones are computed no cleverer than single ones.
+    evaluation.span_evaluation = False
     return formualizer.WorkbookConfig(mode=formualizer.WorkbookMode.Ephemeral, eval_config=evaluation)
 
 

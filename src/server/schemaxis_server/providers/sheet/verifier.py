@@ -7,6 +7,7 @@ from typing import Any
 
 from schemaxis_server.native.hostkit import Kit
 from schemaxis_server.providers.sheet.second_engine import CannotCalculate, Formualizer, engine
+from schemaxis_server.providers.spreadsheet.picture import draw
 from schemaxis_server.providers.spreadsheet.verification import Report
 from schemaxis_server.providers.spreadsheet.vocabulary import CSV, XLSX
 
@@ -19,13 +20,21 @@ NOT_COVERED = (
     "different ways.",
 )
 
+_PICTURE = "The picture of a chart beyond its data, which are those of the verified CSV."
+
 
 def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
     """Verify every output; see the provider contract for the shapes of both dictionaries."""
     document = request["document"]
     report = Report(request, Formualizer(), " ".join(engine().values()), (CannotCalculate,))
+    pictures: list[dict[str, str]] = []
+    warnings: list[str] = []
+    charts = {node["id"]: node for node in document["nodes"] if node["filter"] == "chart"}
     for index, output in enumerate(document["outputs"]):
         kit.progress(index / len(document["outputs"]), f"verify {output}")
-        report.judge(output)
+        cells = report.judge(output)
+        if cells is not None and output in charts and request.get("pictures", False):
+            pictures += draw(charts[output], cells, kit, warnings)
     report.judge_names((CSV.kind, XLSX.kind))
-    return {"checks": report.checks, "notCovered": list(NOT_COVERED), "pictures": [], "warnings": []}
+    not_covered = [*NOT_COVERED, *([_PICTURE] if charts else [])]
+    return {"checks": report.checks, "notCovered": not_covered, "pictures": pictures, "warnings": warnings}

@@ -105,7 +105,7 @@ def figures(rows: list[list[Value]]) -> dict[str, Any]:
 
 
 def same_formula(one: str, other: str) -> bool:
-    """Whether two formulas mean the same, however numbers, blanks and parentheses are written."""
+    """Whether two formulas mean the same, however numbers and blanks are written."""
     if one == other:
         return True
     try:
@@ -115,11 +115,14 @@ def same_formula(one: str, other: str) -> bool:
 
 
 def _meaning(formula: str) -> tuple[list[str], Any]:
-    return _SHEET.findall(formula), _bare(parse(_SHEET.sub("", _PREFIX.sub("", formula))))
+    parts = formula.split('"')
+    sheets = [one for part in parts[::2] for one in _SHEET.findall(part)]
+    parts[::2] = [_SHEET.sub("", _PREFIX.sub("", part)) for part in parts[::2]]
+    return sheets, _bare(parse('"'.join(parts)))
 
 
 def _bare(node: Node) -> Any:
-    """The tree without positions and parentheses."""
+    """The tree without positions. Parentheses only matter where they make another tree."""
     if isinstance(node, Group):
         return _bare(node.inner)
     if isinstance(node, Number):

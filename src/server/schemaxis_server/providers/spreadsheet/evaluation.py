@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from schemaxis_server.native.hostkit import UnsupportedInput
-from schemaxis_server.providers.order import execution_order
+from schemaxis_server.providers.order import execution_order, needed, unused_warnings
 from schemaxis_server.providers.problems import Problems
 from schemaxis_server.providers.spreadsheet import limits, operations
 from schemaxis_server.providers.spreadsheet.columns import columns_of
+from schemaxis_server.providers.spreadsheet.doubts import doubts
 from schemaxis_server.providers.spreadsheet.formulas.tokens import FormulaError
 from schemaxis_server.providers.spreadsheet.goal import seek
 from schemaxis_server.providers.spreadsheet.table import Engine, Table, calculated
-from schemaxis_server.providers.spreadsheet.values import CellError, Value, is_number
+from schemaxis_server.providers.spreadsheet.values import Value
 from schemaxis_server.providers.tables.dialect import Dialect
 from schemaxis_server.providers.tables.reader import TableRefused, read_file
 
@@ -26,16 +27,20 @@ class Evaluation:
     """The tables of a document's nodes, and what is worth a warning on the way to them."""
 
     def __init__(self, document: Mapping[str, Any], bindings: Mapping[str, str], engine: Engine) -> None:
-        self._nodes = {node["id"]: (index, node) for index, node in enumerate(document["nodes"])}
+        used = needed({node["id"]: node["inputs"] for node in document["nodes"]}, document["outputs"])
+        self._nodes = {
+            node["id"]: (index, node) for index, node in enumerate(document["nodes"]) if node["id"] in used
+        }
         self._bindings = bindings
         self._engine = engine
         self.tables: dict[str, Table] = {}
-        self.warnings: list[str] = []
+        self.warnings = unused_warnings(document)[:_WARNINGS]
 
     def run(self, progress: Progress) -> None:
-        """Evaluate every node. ``progress(nodes done, what comes next)`` is called before each.
+        """Evaluate every node that an output is made from.
 
-        Raises ``UnsupportedInput`` with the pointer of the node that cannot be evaluated.
+        ``progress(nodes done, what comes next)`` is called before each. Raises ``UnsupportedInput``
+        with the pointer of the node that cannot be evaluated.
         """
         order, _ = execution_order({name: node["inputs"] for name, (_, node) in self._nodes.items()})
         for done, name in enumerate(order):
@@ -54,10 +59,13 @@ class Evaluation:
         try:
             table = self._made(node, inputs, pointer)
             _bounded(table, pointer)
-            return self._settled(calculated(table, self._engine), pointer)
+            table = self._settled(calculated(table, self._engine), pointer)
         except FormulaError as reason:
             message = f"At character {reason.position}: {reason.message} Expected: {reason.expected}."
             raise UnsupportedInput(message, f"{pointer}/options/formula") from reason
+        for doubt in doubts(node, inputs, table):
+            self.warn(node["id"], doubt)
+        return table
 
     def _made(self, node: Mapping[str, Any], inputs: Sequence[Table], pointer: str) -> Table:
         options, operation = node["options"], node["filter"]
@@ -68,7 +76,6 @@ class Evaluation:
         if operation == "formulaColumn":
             return operations.formula_column(inputs[0], options)
         if operation == "aggregate":
-            self._warn_of_ignored(node["id"], inputs[0], options)
             return operations.aggregate(inputs[0], options)
         if operation == "sort":
             return operations.sort(inputs[0], options)
@@ -119,23 +126,11 @@ class Evaluation:
                 raise UnsupportedInput(message, pointer)
         return table
 
-    def _warn_of_ignored(self, name: str, table: Table, options: Mapping[str, Any]) -> None:
-        for column in dict.fromkeys(value["column"] for value in options["values"]):
-            place = table.columns.index(column)
-            texts = sum(isinstance(row[place], str | bool) for row in table.rows)
-            wrong = sum(isinstance(row[place], CellError) for row in table.rows)
-            figures = {value["function"] for value in options["values"] if value["column"] == column}
-            if texts and figures - {"countAll"}:
-                self.warn(
-                    f"{name}: {texts} cells of column {column} hold texts or booleans, which figures leave out."
-                )
-            if wrong and figures & {"count"}:
-                self.warn(f"{name}: {wrong} cells of column {column} hold errors, which count leaves out.")
-
-    def warn(self, text: str) -> None:
-        """Add a warning, the first twenty of which are kept."""
+    def warn(self, name: str, doubt: str) -> None:
+        """Add a warning about a node; the first twenty are kept."""
+        index, node = self._nodes[name]
         if len(self.warnings) < _WARNINGS:
-            self.warnings.append(text[:300])
+            self.warnings.append(f"/nodes/{index}: {name} ({node['filter']}): {doubt}"[:400])
 
 
 def _bounded(table: Table, pointer: str) -> None:
@@ -156,13 +151,3 @@ def named_values(table: Table) -> dict[str, Value]:
     if table.names:
         return {name: table.rows[row][column] for name, (row, column) in table.names.items()}
     return dict(zip(table.columns, table.rows[0], strict=True)) if len(table.rows) == 1 else {}
-
-
-def risky_texts(table: Table) -> int:
-    """How many texts another program may take for formulas when it opens the CSV."""
-    return sum(
-        isinstance(value, str) and value[:1] in "=+-@\t\r" and not is_number(value)
-        for row in table.rows
-        for value in row
-        if value
-    )

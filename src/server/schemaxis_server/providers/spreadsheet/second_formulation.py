@@ -17,7 +17,7 @@ from functools import cmp_to_key
 from pathlib import Path
 from typing import Any
 
-from schemaxis_server.providers.order import execution_order
+from schemaxis_server.providers.order import execution_order, needed
 from schemaxis_server.providers.spreadsheet import operations
 from schemaxis_server.providers.spreadsheet.goal import seek
 from schemaxis_server.providers.spreadsheet.table import Engine, Table, calculated
@@ -43,8 +43,9 @@ class CannotRepeat(Exception):
 
 
 def evaluate(document: Mapping[str, Any], bindings: Mapping[str, str], engine: Engine) -> dict[str, Table]:
-    """The tables of all nodes. Raises ``CannotRepeat``, or what the engine raises."""
-    nodes = {node["id"]: (index, node) for index, node in enumerate(document["nodes"])}
+    """The tables of all nodes that outputs are made from. Raises ``CannotRepeat``, or what the engine raises."""
+    used = needed({node["id"]: node["inputs"] for node in document["nodes"]}, document["outputs"])
+    nodes = {node["id"]: (index, node) for index, node in enumerate(document["nodes"]) if node["id"] in used}
     order, _ = execution_order({name: node["inputs"] for name, (_, node) in nodes.items()})
     tables: dict[str, Table] = {}
     for name in order:

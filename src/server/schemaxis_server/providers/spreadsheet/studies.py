@@ -78,7 +78,7 @@ def studies(version: str) -> tuple[Operation, ...]:
                 {
                     "kind": s.choice("How it is drawn.", ("line", "scatter", "bar"), "line"),
                     "x": s.name("The column along the horizontal axis."),
-                    "y": s.names("The columns drawn over it.", 1, 8),
+                    "y": s.names("The columns drawn over it.", 1, 6),
                     "title": s.text("The title.", ""),
                     "xLabel": s.text("The label of the horizontal axis; empty for the column's name.", ""),
                     "yLabel": s.text("The label of the vertical axis; empty for the columns' names.", ""),

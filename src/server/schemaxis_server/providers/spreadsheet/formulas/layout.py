@@ -24,13 +24,14 @@ from schemaxis_server.providers.spreadsheet.formulas.tree import (
     Unary,
     WholeColumn,
     address,
+    upright,
     walk,
 )
 
 FIRST_ROW = 2
 """The row of a sheet in which the data of a table begin."""
 
-Part = str | Cell
+Part = str | Cell | Area
 
 
 def placed(tree: Node, columns: Sequence[str], rows: int, row: int = FIRST_ROW) -> Node:
@@ -130,10 +131,16 @@ class Filled:
         return "=" + "".join(part if isinstance(part, str) else _moved(part, further) for part in self._parts)
 
 
-def _moved(cell: Cell, further: int) -> str:
-    if cell.row_fixed:
-        return address(cell)
-    return address(Cell(cell.column, cell.row + further, cell.column_fixed, False))
+def _moved(part: Cell | Area, further: int) -> str:
+    if isinstance(part, Cell):
+        return address(_lowered(part, further))
+    # Filled down, a range with one fixed corner may turn over, which engines read differently.
+    first, last = upright(_lowered(part.first, further), _lowered(part.last, further))
+    return f"{address(first)}:{address(last)}"
+
+
+def _lowered(cell: Cell, further: int) -> Cell:
+    return cell if cell.row_fixed else Cell(cell.column, cell.row + further, cell.column_fixed, False)
 
 
 def _parts(node: Node) -> list[Part]:
@@ -143,10 +150,8 @@ def _parts(node: Node) -> list[Part]:
         return ['"' + node.value.replace('"', '""') + '"']
     if isinstance(node, Boolean):
         return ["TRUE" if node.value else "FALSE"]
-    if isinstance(node, Cell):
+    if isinstance(node, Cell | Area):
         return [node]
-    if isinstance(node, Area):
-        return [node.first, ":", node.last]
     if isinstance(node, Group):
         return ["(", *_parts(node.inner), ")"]
     if isinstance(node, Unary):

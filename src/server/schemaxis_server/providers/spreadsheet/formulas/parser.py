@@ -29,6 +29,7 @@ from schemaxis_server.providers.spreadsheet.formulas.tree import (
     Unary,
     WholeColumn,
     column_number,
+    upright,
 )
 
 MAX_DEPTH = 32
@@ -299,13 +300,7 @@ def _cell_of(token: Token) -> Cell:
 
 
 def _area(first: Cell, last: Cell, position: int) -> Area:
-    low_column, high_column = sorted([(first.column, first.column_fixed), (last.column, last.column_fixed)])
-    low_row, high_row = sorted([(first.row, first.row_fixed), (last.row, last.row_fixed)])
-    return Area(
-        Cell(low_column[0], low_row[0], low_column[1], low_row[1], position),
-        Cell(high_column[0], high_row[0], high_column[1], high_row[1], position),
-        position,
-    )
+    return Area(*upright(first, last), position)
 
 
 def _unknown_word(token: Token, before_colon: bool) -> FormulaError:

@@ -136,6 +136,19 @@ def column_number(letters: str) -> int:
     return number
 
 
+def upright(one: Cell, other: Cell) -> tuple[Cell, Cell]:
+    """The upper left and the lower right corner of the rectangle between two cells.
+
+    A corner that was fixed stays so; of equal rows or columns the one written first comes first.
+    """
+    left, right = (one, other) if one.column <= other.column else (other, one)
+    top, bottom = (one, other) if one.row <= other.row else (other, one)
+    return (
+        Cell(left.column, top.row, left.column_fixed, top.row_fixed, one.position),
+        Cell(right.column, bottom.row, right.column_fixed, bottom.row_fixed, one.position),
+    )
+
+
 def address(cell: Cell) -> str:
     """``$B3`` and the like."""
     column = "$" * cell.column_fixed + column_letters(cell.column)
