@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +19,12 @@ from OCP.TopoDS import TopoDS_Shape
 from OCP.TopTools import TopTools_FormatVersion
 
 from schemaxis_server.native.hostkit import UnsupportedInput
+from schemaxis_server.providers.geometry.deflection import ANGLES_RADIANS, OF_ALLOWED_VOLUME, mesh_deflection
 from schemaxis_server.providers.occt import topology
+from schemaxis_server.providers.occt.brep_text import is_whole
 from schemaxis_server.providers.occt.measure import is_flat, meshed_volume, volume
 from schemaxis_server.providers.occt.topology import Shape
 
-# The mesh is to stay this close to the surface, as a part of the bounding box's diagonal; the mesher
-# refuses what its own tolerance of 1e-7 mm cannot tell apart.
-_DEFLECTION_OF_DIAGONAL = 5e-4
-_LEAST_DEFLECTION = 1e-6
-_ANGLES_RADIANS = (0.3, 0.15, 0.075, 0.0375)
-# Of area times deflection, which an honest mesh was seen to use up to 0.56.
-_OF_ALLOWED_VOLUME = 0.7
 _READ_AGAIN = 1e-6
 
 
@@ -54,6 +47,8 @@ def read_step(path: Path) -> Shape | None:
 
 def read_brep(path: Path) -> Shape | None:
     """The shape of a BREP file, or None when it cannot be read."""
+    if not is_whole(path.read_bytes()):
+        return None
     shape = TopoDS_Shape()
     read = BRepTools.Read_s(shape, str(path), BRep_Builder())
     return None if not read or shape.IsNull() else shape
@@ -111,11 +106,6 @@ def write_brep(shape: Shape, path: Path) -> None:
         raise RuntimeError(f"{path.name} could not be written")
 
 
-def mesh_deflection(low: Sequence[float], high: Sequence[float]) -> float:
-    """How far, in mm, the mesh of a shape with this bounding box may lie from its surface."""
-    return max(_LEAST_DEFLECTION, _DEFLECTION_OF_DIAGONAL * math.dist(low, high))
-
-
 def write_stl(shape: Shape, path: Path, measured: dict[str, Any]) -> None:
     """Binary STL of a shape whose measured result is given.
 
@@ -125,8 +115,8 @@ def write_stl(shape: Shape, path: Path, measured: dict[str, Any]) -> None:
     """
     box = measured["boundingBox"]["value"]
     deflection = mesh_deflection(box["min"], box["max"])
-    allowed = _OF_ALLOWED_VOLUME * deflection * measured["area"]["value"]
-    for angle in _ANGLES_RADIANS:
+    allowed = OF_ALLOWED_VOLUME * deflection * measured["area"]["value"]
+    for angle in ANGLES_RADIANS:
         BRepTools.Clean_s(shape)
         BRepMesh_IncrementalMesh(shape, deflection, False, angle, False)
         if is_flat(shape) or abs(meshed_volume(shape) - measured["volume"]["value"]) <= allowed:

@@ -7,7 +7,7 @@ repeat is repeated, and named as the weak check that it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from schemaxis_server.providers.geometry.checks import (
     failed,
     plain,
 )
+from schemaxis_server.providers.geometry.deflection import mesh_deflection
 from schemaxis_server.providers.geometry.mesh import Mesh
 from schemaxis_server.providers.geometry.vocabulary import QUANTITIES as RESULT
 from schemaxis_server.providers.occt import exchange, host, measure
@@ -30,6 +31,7 @@ from schemaxis_server.providers.occt.failures import KERNEL_FAILURES
 from schemaxis_server.providers.occt.topology import Shape
 
 Check = dict[str, Any]
+Reader = Callable[[Path], Shape | None]
 
 _PURPOSE = "Whether the part serves its purpose: fit, strength and manufacture were not looked at."
 # A STEP file carries the free edges where round faces meet as approximations; over 400 random documents
@@ -39,15 +41,18 @@ _PURPOSE = "Whether the part serves its purpose: fit, strength and manufacture w
 _FREE_EDGES = 3e-6
 _CONIC_EDGES = 5e-8
 _UNREADABLE: tuple[type[Exception], ...] = (*KERNEL_FAILURES, RuntimeError)
-_KINDS = ("geometry/step", "geometry/brep", "geometry/stl")
 
 
 def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
     """Verify every output; see the provider contract for the shapes of both dictionaries."""
+    return judged(Report(request, kit))
+
+
+def judged(report: Report) -> dict[str, Any]:
+    """The verifier's result, of a report that has judged nothing yet."""
     host.silence()
-    document = request["document"]
+    document, kit = report.document, report.kit
     forms = closed_form.forms(document)
-    report = _Report(request, kit)
     for index, output in enumerate(document["outputs"]):
         kit.progress(index / len(document["outputs"]), f"verify {output}")
         report.judge(output, forms[output])
@@ -60,8 +65,15 @@ def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
     }
 
 
-class _Report:
-    """Collects what the checks of all outputs found."""
+class Report:
+    """Collects what the checks of all outputs found.
+
+    A provider of the same vocabulary extends it: by ``kinds`` of files, each of which has one of
+    ``readers``; and by ``always_rebuilds``, where the producer is not this kernel itself.
+    """
+
+    kinds: tuple[str, ...] = ("geometry/step", "geometry/brep", "geometry/stl")
+    always_rebuilds = False
 
     def __init__(self, request: Mapping[str, Any], kit: Kit) -> None:
         self.document: Mapping[str, Any] = request["document"]
@@ -94,10 +106,12 @@ class _Report:
             self.checks.append(verification.closed_form_check(form, claims, output))
         if not lone:
             self.checks.append(verification.second_kernel_check(self.document, claims, output))
-        if form is None and (lone or not flat):
+        weak = form is None and (lone or not flat)
+        if weak or self.always_rebuilds:
             self.checks.append(self._same_kernel_check(claims, output))
+        if weak:
             self.not_covered += _weaknesses(output, lone)
-        for kind, read in (("geometry/step", exchange.read_step), ("geometry/brep", exchange.read_brep)):
+        for kind, read in self.readers(output):
             self.checks.append(self._read_again(kind, read, claims, output))
         surface = self._stl(claims, output, flat)
         self.not_covered.append(
@@ -107,12 +121,24 @@ class _Report:
         if surface is not None and self.draws:
             self._draw(surface, output)
 
+    def readers(self, output: str) -> Sequence[tuple[str, Reader]]:
+        """The kinds of files that hold a shape, and what reads each."""
+        return (("geometry/step", exchange.read_step), ("geometry/brep", exchange.read_brep))
+
+    def agreement(self, shape: Shape) -> float:
+        """Within which part of them the quantities of a shape that was built again are the result's."""
+        return verification.EXACT
+
+    def warn(self, doubt: str) -> None:
+        """Take a doubt that came up when the document was built again; the producer has told its own."""
+
     def judge_names(self) -> None:
         """Exactly one file of each kind for each output, and no other."""
-        wanted = {(output, kind) for output in self.document["outputs"] for kind in _KINDS}
+        wanted = {(output, kind) for output in self.document["outputs"] for kind in self.kinds}
         if set(self.published) != wanted or self.count != len(wanted):
             found = ", ".join(f"{kind} of {output}" for output, kind in sorted(self.published)) or "nothing"
-            scope = f"{NO_KERNEL}: STEP, BREP and STL of each output and nothing else."
+            names = ", ".join(kind.rsplit("/", 1)[1].upper() for kind in self.kinds)
+            scope = f"{NO_KERNEL}: {names} of each output and nothing else."
             row = failed(
                 "published files", scope, "schemaxis", f"{len(wanted)} files", f"{self.count}: {found}"
             )
@@ -123,7 +149,7 @@ class _Report:
         scope = f"{SAME_FAMILY}: the document built again in a fresh process, a weak check."
         if self.rebuilt is None:
             try:
-                self.rebuilt = host.build_all(self.document, self.bindings, lambda *_: None)
+                self.rebuilt = host.build_all(self.document, self.bindings, lambda *_: None, self.warn)
             except UnsupportedInput as reason:
                 self.rebuilt = reason.message
         if isinstance(self.rebuilt, str):
@@ -136,10 +162,10 @@ class _Report:
             expected=expected,
             observed=claims,
             quantities=QUANTITIES,
-            tolerances=Tolerances.relative(expected, verification.EXACT),
+            tolerances=Tolerances.relative(expected, self.agreement(self.rebuilt[output])),
         )
 
-    def _read_again(self, kind: str, read: Any, claims: Mapping[str, Any], output: str) -> Check:
+    def _read_again(self, kind: str, read: Reader, claims: Mapping[str, Any], output: str) -> Check:
         suffix = kind.rsplit("/", 1)[1].upper()
         name = f"{suffix} of {output}"
         scope = (
@@ -173,9 +199,7 @@ class _Report:
             row = failed(f"STL of {output}", scope, "schemaxis", "an STL file", "none published")
             self.checks.append(row)
             return None
-        row, surface = verification.stl_check(
-            path, claims, output, flat=flat, deflection_of=exchange.mesh_deflection
-        )
+        row, surface = verification.stl_check(path, claims, output, flat=flat, deflection_of=mesh_deflection)
         self.checks.append(row)
         if not flat:
             self.not_covered.append(
