@@ -111,18 +111,17 @@ def _least_squares(version: str) -> Operation:
     return Operation(
         name="leastSquares",
         title="Fit of a model",
-        purpose="Parameters of a formula in x, fitted to y by least squares. The search is "
-        "Levenberg-Marquardt from initial with exact derivatives: δ solves (JᵀJ + λ·diag(JᵀJ))·δ = Jᵀr; λ "
-        "starts at 1e-3, is divided by 10 after a step that does not raise the sum of squares (by more than "
-        "1e-12 of it), otherwise the step is dropped and λ multiplied by 10; it "
-        f"ends when the root mean square of J·δ is at most 1e-12 of that of y and λ at most 1e-3, and is "
-        f"refused after {MAX_ITERATIONS} steps. It finds the minimum next to initial, not always the lowest. "
-        f"y becomes the model's "
-        "value at each x; coefficients are the parameters in the order of initial; residual is the root mean "
-        "square of "
-        f"data minus model. The model: {formulas.MEANING} Needs at least as many samples as parameters. All "
-        f"y must be "
-        "finite.",
+        purpose="Parameters of a formula in x, fitted to y by least squares. The search is Levenberg-Marquardt "
+        "from initial with exact derivatives: δ solves (JᵀJ + λ·diag(JᵀJ))·δ = Jᵀr for the misfit r; λ starts "
+        "at 1e-3. A step that lowers the root mean square of r is taken and λ divided by 10; one that raises it is "
+        "dropped and λ multiplied by 10; one that changes it by no more than 1e-12 of it and 1e-13 of that of y is "
+        "taken and λ kept. The search ends after a step taken whose J·δ has a root mean square of at most "
+        "1e-12/(1 + λ) of that of y or of r; "
+        f"after {MAX_ITERATIONS} steps it is given up. It finds the minimum next to initial, not always the "
+        "lowest. y becomes the model's value at each x; coefficients are the parameters in the order of "
+        "initial; residual is the root mean square of data minus model. Refused is a model whose parameters "
+        "the data cannot tell apart (columns of J, scaled to length 1, with a singular value below 1e-6). "
+        f"The model: {formulas.MEANING} Needs at least as many samples as parameters. All y must be finite.",
         scope=f"{SCOPE}/fits",
         min_inputs=1,
         max_inputs=1,

@@ -15,8 +15,8 @@ from schemaxis_server.providers.order import execution_order, needed
 class Outcome:
     """What a node gives: a series, as one-dimensional arrays of doubles, and what else was found.
 
-    Two that only a check needs: ``reach`` is, for each coefficient, how far y moves at most per unit of it;
-    ``size`` is the size of what the residual is a difference of.
+    Three that only a check needs: ``reach`` is, for each coefficient, how far y moves at most per unit of it;
+    ``slack`` how exactly the search for it ends; ``size`` the size of what the residual is a difference of.
     """
 
     x: Any
@@ -27,6 +27,7 @@ class Outcome:
     residual: float | None = None
     statistics: Mapping[str, float] | None = None
     reach: Sequence[float] | None = None
+    slack: Sequence[float] | None = None
     size: float = 0.0
 
 

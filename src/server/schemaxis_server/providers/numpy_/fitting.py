@@ -15,7 +15,7 @@ from schemaxis_server.providers.numpy_.functions import FUNCTIONS
 
 Floats = NDArray[np.float64]
 
-_INDEPENDENT = 1e-8
+_INDEPENDENT = 1e-6
 _STALLED = 1e15
 
 
@@ -99,10 +99,11 @@ def model(work: Work) -> Outcome:
         trial = parameters + step / lengths
         fit = values(tree, trial)
         change = rms(predicted)
-        before, after = rms(misfit) ** 2, rms(series.y - fit) ** 2
-        if after <= before * (1 + 1e-12) + (1e-13 * size) ** 2:
+        before, after = rms(misfit), rms(series.y - fit)
+        noticed = 1e-12 * before + 1e-13 * size
+        if after <= before + noticed:
             parameters, misfit = trial, series.y - fit
-            if change <= 1e-12 * size and damping <= 1e-3:
+            if (1 + damping) * change <= 1e-12 * max(size, after):
                 _require_independent(scaled, names)
                 return Outcome(
                     series.x,
@@ -112,7 +113,8 @@ def model(work: Work) -> Outcome:
                     coefficients=parameters.tolist(),
                     residual=rms(misfit),
                 )
-            damping /= 10
+            if after < before - noticed:
+                damping /= 10
         else:
             damping *= 10
             if damping > _STALLED:
@@ -137,7 +139,9 @@ def _require_independent(scaled: Floats, names: list[str]) -> None:
     if sizes[-1] < _INDEPENDENT:
         most = np.argsort(-np.abs(turns[-1]))[:2]
         told = " and ".join(names[int(which)] for which in most)
-        raise UnsupportedInput(f"The data cannot tell {told} apart; remove one of them.", "/options/model")
+        raise UnsupportedInput(
+            f"The data cannot tell {told} apart; remove one of them, or shift x.", "/options/model"
+        )
 
 
 def _shown(names: list[str], parameters: Floats) -> str:

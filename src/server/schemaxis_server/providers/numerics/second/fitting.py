@@ -13,6 +13,7 @@ from schemaxis_server.providers.numerics.fits import MAX_ITERATIONS
 from schemaxis_server.providers.numerics.graph import Outcome, Work
 from schemaxis_server.providers.numerics.second.duals import value_and_slopes
 from schemaxis_server.providers.numerics.second.functions import Wide, double, wide
+from schemaxis_server.providers.numerics.second.noise import Noise
 
 Wides = NDArray[np.longdouble]
 
@@ -26,7 +27,7 @@ def rms(values: Any) -> float:
     return float(np.sqrt(np.sum(scaled * scaled) / len(scaled))) if len(scaled) else 0.0
 
 
-def polynomial(series: Outcome, degree: int) -> Outcome:
+def polynomial(series: Outcome, degree: int, noise: Noise) -> Outcome:
     """Forsythe's method: polynomials orthogonal over the samples, each from the two before it."""
     x, y = wide(series.x), wide(series.y)
     middle, half = (x.max() + x.min()) / 2, (x.max() - x.min()) / 2 or Wide(1)
@@ -34,10 +35,13 @@ def polynomial(series: Outcome, degree: int) -> Outcome:
     before, now = np.zeros_like(t), np.ones_like(t)
     powers_before, powers_now = [Wide(0)], [Wide(1)]
     size_before = Wide(1)
-    fit, powers = np.zeros_like(t), [Wide(0)] * (degree + 1)
+    fit = np.zeros_like(t)
+    powers: list[Any] = [Wide(0)] * (degree + 1)
     for order in range(degree + 1):
         size = np.sum(now * now)
         weight = np.sum((y - fit) * now) / size
+        # Noise of the samples averages out, what rounds in an engine's equations does not.
+        weight = noise.around(np.asarray(weight), np.max(np.abs(y)) / np.max(np.abs(now)))
         fit = fit + weight * now
         for place, value in enumerate(powers_now):
             powers[place] = powers[place] + weight * value
@@ -74,14 +78,19 @@ def polynomial(series: Outcome, degree: int) -> Outcome:
     )
 
 
-def model(work: Work) -> Outcome:
+def model(work: Work, noise: Noise) -> Outcome:
     """Levenberg-Marquardt as the vocabulary defines it, with normal equations."""
     series, initial = work.inputs[0], work.options["initial"]
     names = [parameter["name"] for parameter in initial]
     tree = formulas.parse(work.options["model"], ["x", *names])
     parameters = [float(parameter["value"]) for parameter in initial]
     damping, size = 1e-3, max(rms(series.y), math.ulp(0.0))
-    fit, slopes = value_and_slopes(tree, series.x, names, parameters)
+
+    def at(place: list[float]) -> tuple[Any, list[Any]]:
+        value, slopes = value_and_slopes(tree, series.x, names, place)
+        return noise.array(value), [noise.array(slope) for slope in slopes]
+
+    fit, slopes = at(parameters)
     misfit = wide(series.y) - fit
     for _ in range(MAX_ITERATIONS):
         lengths = [np.sqrt(np.sum(slope * slope)) for slope in slopes]
@@ -92,11 +101,13 @@ def model(work: Work) -> Outcome:
         step = eliminate(normal, [np.sum(a * misfit) for a in unit])
         change = rms(sum((a * part for a, part in zip(unit, step, strict=True)), np.zeros_like(misfit)))
         trial = [p + float(part / length) for p, part, length in zip(parameters, step, lengths, strict=True)]
-        new_fit, new_slopes = value_and_slopes(tree, series.x, names, trial)
+        new_fit, new_slopes = at(trial)
         new_misfit = wide(series.y) - new_fit
-        if np.mean(new_misfit**2) <= np.mean(misfit**2) * (1 + 1e-12) + (1e-13 * size) ** 2:
+        before, after = rms(misfit), rms(new_misfit)
+        noticed = 1e-12 * before + 1e-13 * size
+        if after <= before + noticed:
             parameters, misfit, fit, slopes = trial, new_misfit, new_fit, new_slopes
-            if change <= 1e-12 * size and damping <= 1e-3:
+            if (1 + damping) * change <= 1e-12 * max(size, after):
                 return Outcome(
                     series.x,
                     double(fit),
@@ -105,12 +116,24 @@ def model(work: Work) -> Outcome:
                     coefficients=parameters,
                     residual=rms(misfit),
                     reach=[float(np.max(np.abs(slope))) for slope in slopes],
-                    size=float(np.max(np.abs(series.y))),
+                    slack=_slack(unit, lengths, max(size, after)),
+                    size=float(max(np.max(np.abs(series.y)), np.max(np.abs(misfit)))),
                 )
-            damping /= 10
+            if after < before - noticed:
+                damping /= 10
         else:
             damping *= 10
     raise NotFound("the search of the second formulation found no minimum")
+
+
+def _slack(unit: list[Any], lengths: list[Any], size: float) -> list[float]:
+    """How far each parameter may be from the minimum when the search ends, J·δ being 1e-12 of y."""
+    normal = [[np.sum(a * b) for b in unit] for a in unit]
+    ends = []
+    for place, length in enumerate(lengths):
+        column = eliminate(normal, [Wide(at == place) for at in range(len(unit))])
+        ends.append(float(np.sqrt(abs(column[place])) / length) * 1e-12 * size * math.sqrt(len(unit[0])))
+    return ends
 
 
 def eliminate(matrix: list[list[Any]], right: list[Any]) -> list[Any]:

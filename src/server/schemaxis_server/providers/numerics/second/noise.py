@@ -13,6 +13,7 @@ AMPLITUDE = 2.0**-50
 
 
 _JUMPS = frozenset({"floor", "ceil", "step", "sign"})
+_EXACT = frozenset({"negate", "abs"})
 
 
 class Noise:
@@ -36,20 +37,44 @@ class Noise:
         if not self.active:
             return values
         with np.errstate(all="ignore"):
-            noisy: NDArray[Any] = values * (1 + AMPLITUDE * self._dice.uniform(-1, 1, values.shape))
+            noisy: NDArray[Any] = values * (1 + AMPLITUDE * self._draw(values.shape))
+        return noisy
+
+    def _draw(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Between half and all of the amplitude either way: a draw near 0 would hide what noise does."""
+        signs = np.where(self._dice.random(shape) < 0.5, -1.0, 1.0)
+        drawn: NDArray[np.float64] = signs * self._dice.uniform(0.5, 1, shape)
+        return drawn
+
+    def around(self, values: NDArray[Any], size: Any) -> NDArray[Any]:
+        """Noise that is relative to ``size``: that of the terms which ``values`` are what is left of."""
+        if not self.active:
+            return values
+        with np.errstate(all="ignore"):
+            noisy: NDArray[Any] = values + AMPLITUDE * size * self._draw(values.shape)
         return noisy
 
     def functions(self, functions: Mapping[str, Callable[..., Any]]) -> Mapping[str, Callable[..., Any]]:
         """The same functions, with noise on what they give in the second run."""
         return {
-            name: self._jumping(function) if name in _JUMPS else self._smooth(function)
+            name: self._jumping(function)
+            if name in _JUMPS
+            else function
+            if name in _EXACT
+            else self._smooth(function)
             for name, function in functions.items()
         }
 
     def _smooth(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if not self.active:
             return function
-        return lambda *values: self.array(np.asarray(function(*values)))
+
+        def noisy(*values: Any) -> Any:
+            found = function(*values)
+            # A constant stays what it is: a power of 2 is no power of nearly 2.
+            return self.array(found) if np.ndim(found) else found
+
+        return noisy
 
     def _jumping(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def once_and_again(*values: Any) -> Any:

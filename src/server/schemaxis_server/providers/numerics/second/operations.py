@@ -56,6 +56,10 @@ def _like(series: Outcome, y: Any, x: Any = None) -> Outcome:
     return Outcome(series.x if x is None else x, y, series.x_name, series.y_name)
 
 
+def _largest(values: Any) -> Any:
+    return np.max(np.abs(values), initial=0)
+
+
 def _read_csv(work: Work, noise: Noise) -> Outcome:
     options = work.options
     if work.file is None:
@@ -93,13 +97,14 @@ def _smooth(work: Work, noise: Noise) -> Outcome:
     reaches = [min(half, place, count - 1 - place) for place in range(count)]
     low = np.array([place - reach for place, reach in enumerate(reaches)], dtype=int)
     high = np.array([place + reach + 1 for place, reach in enumerate(reaches)], dtype=int)
-    return _like(work.inputs[0], (sums[high] - sums[low]) / (high - low))
+    means = (sums[high] - sums[low]) / (high - low)
+    return _like(work.inputs[0], noise.around(means, _largest(y)))
 
 
 def _detrend(work: Work, noise: Noise) -> Outcome:
     series = work.inputs[0]
-    fit = fitting.polynomial(series, work.options["degree"])
-    return _like(series, noise.array(series.y) - fit.y)
+    fit = fitting.polynomial(series, work.options["degree"], noise)
+    return _like(series, noise.around(series.y - fit.y, _largest(series.y)))
 
 
 def _window(work: Work, noise: Noise) -> Outcome:
@@ -126,7 +131,8 @@ def _lowpass(work: Work, noise: Noise) -> Outcome:
     frequency = order * rate / (2 * count)
     gain = 1 / (1 + (frequency / Wide(work.options["cutoff"])) ** (2 * work.options["order"]))
     if count > _BY_DEFINITION or noise.active:
-        return _like(series, scipy.fft.idct(scipy.fft.dct(y, 2) * gain, 2))
+        filtered = scipy.fft.idct(scipy.fft.dct(y, 2) * gain, 2)
+        return _like(series, noise.around(filtered, _largest(y)))
     cosines = np.cos(_TURN * np.arange(4 * count, dtype=np.longdouble) / (4 * count))
     table = cosines[np.outer(order, 2 * order + 1) % (4 * count)]
     transformed = table @ y * gain * (2 / Wide(count))
@@ -153,20 +159,21 @@ def _resample(work: Work, noise: Noise) -> Outcome:
     first, last = wide(series.x)[[0, -1]]
     x = double(first + (last - first) * np.arange(count) / Wide(count - 1))
     x[-1] = series.x[-1]
-    return _like(series, _straight(series, x), x)
+    return _like(series, noise.around(_straight(series, x), _largest(series.y)), x)
 
 
 def _interpolate(work: Work, noise: Noise) -> Outcome:
     series, points = work.inputs[0], work.options["points"]
     x = np.array(points, dtype=np.float64) if points is not None else work.inputs[1].x
     if work.options["method"] == "linear" or len(series.x) == 2:
-        return _like(series, _straight(series, x), x)
+        return _like(series, noise.around(_straight(series, x), _largest(series.y)), x)
     place, part = _between(series, x)
     y, step = wide(series.y), np.diff(wide(series.x))
     bend = _bends(series)
     h, rest = step[place], 1 - part
     curve = ((rest**3 - rest) * bend[place] + (part**3 - part) * bend[place + 1]) * h * h / 6
-    return _like(series, y[place] * rest + y[place + 1] * part + curve, x)
+    found = y[place] * rest + y[place + 1] * part + curve
+    return _like(series, noise.around(found, max(_largest(y), _largest(curve))), x)
 
 
 def _bends(series: Outcome) -> NDArray[np.longdouble]:
@@ -202,14 +209,16 @@ def _derivative(work: Work, noise: Noise) -> Outcome:
         return _like(series, np.repeat(quotient, 2))
     inner = (h[1:] * quotient[:-1] + h[:-1] * quotient[1:]) / (h[1:] + h[:-1])
     ends = 2 * quotient[0] - inner[0], 2 * quotient[-1] - inner[-1]
-    return _like(series, np.concatenate([[ends[0]], inner, [ends[1]]]))
+    slopes = np.concatenate([[ends[0]], inner, [ends[1]]])
+    return _like(series, noise.around(slopes, _largest(series.y) / np.concatenate([h[:1], h])))
 
 
 def _integral(work: Work, noise: Noise) -> Outcome:
     series = work.inputs[0]
     x, y = wide(series.x), wide(series.y)
     areas = np.diff(x) * y[:-1] + np.diff(x) * np.diff(y) / 2
-    return _like(series, np.cumsum(np.concatenate([[Wide(work.options["initial"])], areas])))
+    sums = np.cumsum(np.concatenate([[Wide(work.options["initial"])], areas]))
+    return _like(series, noise.around(sums, _largest(sums)))
 
 
 def _spectrum(work: Work, noise: Noise) -> Outcome:
@@ -230,7 +239,8 @@ def _spectrum(work: Work, noise: Noise) -> Outcome:
             power[checked] = _by_definition(y, checked)
     rate = (count - 1) / (wide(series.x)[-1] - wide(series.x)[0])
     twice = np.where((bins == 0) | (2 * bins == count), 1, 2)
-    found = twice * (np.sqrt(power) / count if scaling == "amplitude" else power / Wide(count) ** 2)
+    amplitude = noise.around(np.sqrt(power) / count, _largest(y))
+    found = twice * (amplitude if scaling == "amplitude" else amplitude**2)
     return Outcome(bins * rate / count, found, "frequency", scaling)
 
 
@@ -301,16 +311,16 @@ def _statistics(work: Work, noise: Noise) -> Outcome:
         if (low is None or low <= x) and (high is None or x <= high)
     ]
     x, y = series.x[chosen], series.y[chosen]
-    return Outcome(x, y, series.x_name, series.y_name, statistics=describe(y))
+    return Outcome(x, y, series.x_name, series.y_name, statistics=describe(y, noise))
 
 
-def describe(y: NDArray[np.float64]) -> dict[str, float]:
+def describe(y: NDArray[np.float64], noise: Noise) -> dict[str, float]:
     """The object of the operation statistics."""
     count, values = len(y), wide(np.sort(y))
     if np.isnan(y).any():
         return {"count": count, **dict.fromkeys(_STATISTICS, math.nan)}
     total = np.sum(values)
-    mean = total / count
+    mean = noise.array(np.asarray(total / count))
     away = values - mean
     squares = np.sum(away * away)
     skewness = (
@@ -331,6 +341,11 @@ def describe(y: NDArray[np.float64]) -> dict[str, float]:
         *(quartile(1), quartile(3), skewness),
     )
     return {"count": count} | {name: float(value) for name, value in zip(_STATISTICS, found, strict=True)}
+
+
+def _polyfit(series: Outcome, degree: int, noise: Noise) -> Outcome:
+    fit = fitting.polynomial(series, degree, noise)
+    return replace(fit, y=noise.around(fit.y, _largest(series.y)))
 
 
 _STATISTICS = (
@@ -355,6 +370,6 @@ _OPERATIONS: dict[str, Callable[[Work, Noise], Outcome]] = {
     "spectrum": _spectrum,
     "peaks": _peaks,
     "statistics": _statistics,
-    "polyfit": lambda work, noise: fitting.polynomial(work.inputs[0], work.options["degree"]),
-    "leastSquares": lambda work, noise: fitting.model(work),
+    "polyfit": lambda work, noise: _polyfit(work.inputs[0], work.options["degree"], noise),
+    "leastSquares": fitting.model,
 }
