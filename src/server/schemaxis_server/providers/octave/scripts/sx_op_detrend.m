@@ -1,0 +1,3 @@
+function results = sx_op_detrend (x, y, degree)
+  results = {y - sx_polynomial(x, y, degree)};
+endfunction
