@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from schemaxis_server.providers.sheet.provider import PROVIDER, VERSION
+from schemaxis_server.providers.sheet.provider import VERSION
 
 from providers.hosts import Bench, failures, is_verified
 from providers.random_sheets import Draft, Failure, draft
 
 _SEEDS = 400
-
-
-@pytest.fixture(scope="module")
-def sheet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with Bench(PROVIDER, tmp_path_factory.mktemp("sheet")) as bench:
-        yield bench
 
 
 def _fits(text: str, expected: Any, room: float) -> bool:

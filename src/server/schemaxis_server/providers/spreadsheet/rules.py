@@ -15,7 +15,12 @@ from schemaxis_server.providers.order import execution_order, one_cycle
 from schemaxis_server.providers.problems import Problems, child, clip
 from schemaxis_server.providers.spreadsheet import schemas as s
 from schemaxis_server.providers.spreadsheet.columns import add_formula_problem, check_document
-from schemaxis_server.providers.spreadsheet.formulas.layout import FIRST_ROW, check_inside, placed
+from schemaxis_server.providers.spreadsheet.formulas.layout import (
+    FIRST_ROW,
+    check_inside,
+    check_shapes,
+    placed,
+)
 from schemaxis_server.providers.spreadsheet.formulas.parser import parse, reference
 from schemaxis_server.providers.spreadsheet.formulas.tokens import FormulaError
 from schemaxis_server.providers.spreadsheet.formulas.tree import Area, Cell, Node, address, walk
@@ -178,7 +183,7 @@ def _no_circle(trees: Mapping[tuple[int, int], Node], pointer: str, problems: Pr
 
 def _formula_column(options: dict[str, Any], pointer: str, problems: Problems, budget: _Budget) -> None:
     try:
-        budget.parse(options["formula"])
+        check_shapes(budget.parse(options["formula"]))
     except FormulaError as reason:
         add_formula_problem(child(pointer, "formula"), reason, problems)
 

@@ -45,8 +45,15 @@ class SecondEngine(Engine, Protocol):
 class Report:
     """Collects what the checks of all outputs found.
 
-    ``refusals`` are what the second engine raises when it cannot go on.
+    ``refusals`` are what the second engine raises when it cannot go on. A verifier of another
+    engine says in a class of its own when two cells ``agree`` and what their ``tolerance`` is.
     """
+
+    tolerance = _TOLERANCE
+
+    def agree(self, one: Value, other: Value, room: float = 0.0) -> bool:
+        """Whether a cell that was expected and one that was observed hold the same; numbers also within ``room``."""
+        return agree(one, other, room)
 
     def __init__(
         self,
@@ -129,10 +136,12 @@ class Report:
                 read = [_typed(text, like) for text, like in zip(row, expected, strict=True)]
                 cells.append(read)
                 for place, (one, other) in enumerate(zip(expected, read, strict=True)):
-                    if not agree(one, other, room.get((index, place), 0.0)):
+                    if not self.agree(one, other, room.get((index, place), 0.0)):
                         differences.add(cell_name(index, place), one, other)
-        tolerance = _TOLERANCE + (
-            f", the solution to {RELATIVE:g} of its bounds" if self._room(output) else ""
+        tolerance = self.tolerance + (
+            f", the solution to {RELATIVE:g} of its bounds"
+            if self._nodes[output]["filter"] == "goalSeek"
+            else ""
         )
         observed = figures(cells)
         self.checks.append(

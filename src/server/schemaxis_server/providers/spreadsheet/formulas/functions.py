@@ -4,7 +4,8 @@ Left out on purpose, besides what is volatile or reaches outside: ``CEILING`` an
 their arguments mean different things to different programs), ``UPPER`` and ``LOWER`` (they differ on
 letters beyond ASCII), ``REPT`` (a short formula would fill the memory), ``ERF`` (one engine is off by 5e-11),
 the variances (one engine cancels: the variance of 1e9, 1e9 + 1, 1e9 + 2 comes out as 0; the operation aggregate
-composes them of deviations from the mean), dates (they would turn text into numbers).
+composes them of deviations from the mean), ``INDEX`` (with a row or column of 0 it spills over other cells),
+dates (they would turn text into numbers).
 """
 
 from __future__ import annotations
@@ -52,7 +53,6 @@ _ALL = [
     Function("COUNTIF", 2, 2, (RANGE, VALUE)),
     Function("AVERAGEIF", 2, 3, (RANGE, VALUE, RANGE)),
     Function("VLOOKUP", 4, 4, (VALUE, RANGE, VALUE, VALUE)),
-    Function("INDEX", 2, 3, (RANGE, VALUE, VALUE)),
     Function("MATCH", 3, 3, (VALUE, RANGE, VALUE)),
     Function("ROWS", 1, 1, (RANGE,)),
     Function("COLUMNS", 1, 1, (RANGE,)),
@@ -79,6 +79,7 @@ FUNCTIONS = {one.name: one for one in _ALL}
 
 ALIASES = {
     "XLOOKUP": "VLOOKUP",
+    "INDEX": "VLOOKUP",
     "CONCAT": "CONCATENATE",
     "ISERR": "ISERROR",
     "LOG2": "LOG",

@@ -70,9 +70,8 @@ def check_inside(tree: Node, columns: int, rows: int, further_rows: int = 0) -> 
 
     Raises ``FormulaError``: beyond its edges a table holds nothing, which a formula would take for 0.
     """
+    check_shapes(tree)
     for node in walk(tree):
-        if isinstance(node, Call) and node.name in SAME_SHAPE:
-            _check_shapes(node)
         for cell in (node.first, node.last) if isinstance(node, Area) else (node,):
             if not isinstance(cell, Cell):
                 continue
@@ -88,9 +87,20 @@ def check_inside(tree: Node, columns: int, rows: int, further_rows: int = 0) -> 
                 raise FormulaError(cell.position, message, "rows of the table")
 
 
-def _check_shapes(call: Call) -> None:
+def check_shapes(tree: Node) -> None:
+    """Ranges that belong together have one shape, as far as it is written. Raises ``FormulaError``."""
+    for node in walk(tree):
+        if isinstance(node, Call) and node.name in SAME_SHAPE:
+            _check_shape(node)
+
+
+def _check_shape(call: Call) -> None:
     # The criterion, the second argument of all but SUMPRODUCT, is a value and may be any cell.
-    ranges = [one for place, one in enumerate(call.arguments) if place != 1 or call.name == "SUMPRODUCT"]
+    ranges = [
+        one
+        for place, one in enumerate(call.arguments)
+        if (place != 1 or call.name == "SUMPRODUCT") and not isinstance(one, WholeColumn)
+    ]
     shapes = {
         (one.last.row - one.first.row, one.last.column - one.first.column)
         if isinstance(one, Area)
