@@ -10,7 +10,7 @@ from typing import Any
 from schemaxis_server.providers.calc import flat, link
 from schemaxis_server.providers.calc.charts import Chart, draw
 from schemaxis_server.providers.calc.exchange import Exchange
-from schemaxis_server.providers.calc.export import export, fit
+from schemaxis_server.providers.calc.export import export, lay_out
 from schemaxis_server.providers.calc.office import Office
 from schemaxis_server.providers.calc.truths import check_workbook
 from schemaxis_server.providers.spreadsheet.formulas.tree import Cell, address
@@ -66,9 +66,7 @@ class Calc:
         """What the office says that it is, for instance 7.4.7.2."""
         provider = link.created(self._context, "com.sun.star.configuration.ConfigurationProvider")
         node = link.properties(nodepath="/org.openoffice.Setup/Product")
-        access = provider.createInstanceWithArguments(
-            "com.sun.star.configuration.ConfigurationAccess", node
-        )
+        access = provider.createInstanceWithArguments("com.sun.star.configuration.ConfigurationAccess", node)
         return str(access.getPropertyValue("ooSetupVersionAboutBox"))
 
     def calculate(self, sheets: Sequence[Sheet]) -> list[list[list[Value]]]:
@@ -94,7 +92,9 @@ class Calc:
             wrong = found.getError()
             if wrong:
                 return _error(wrong, formula, goal)
-            answer = _content(sheet.getCellRangeByPosition(goal[1] - 1, goal[0] - 1, goal[1] - 1, goal[0] - 1))
+            answer = _content(
+                sheet.getCellRangeByPosition(goal[1] - 1, goal[0] - 1, goal[1] - 1, goal[0] - 1)
+            )
             return _plain(answer[0][0])
 
         return value
@@ -124,10 +124,11 @@ class Calc:
     def publish(self, sheets: Sequence[Sheet], targets: Mapping[str, Path], chart: Chart | None) -> None:
         """Write the workbook to files by their suffixes: ods, xlsx, pdf."""
         document = self.document(sheets)
+        # What is laid out for this is not what another would want.
+        self._kept = ([], document)
+        lay_out(document, on_one_page=chart is not None)
         if chart is not None:
-            self._kept = ([], document)
             draw(document, chart)
-        fit(document)
         for suffix, target in targets.items():
             export(document, suffix, self._exchange, target)
 

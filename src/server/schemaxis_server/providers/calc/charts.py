@@ -65,7 +65,7 @@ def draw(document: Any, chart: Chart) -> None:
     drawn.HasMainTitle = bool(chart.title)
     if chart.title:
         drawn.Title.String = chart.title
-    drawn.HasLegend = chart.columns > 2  # noqa: PLR2004
+    drawn.HasLegend = chart.columns > 2
     diagram.HasXAxisTitle = True
     diagram.XAxisTitle.String = chart.x_label
     diagram.HasYAxisTitle = True

@@ -21,8 +21,11 @@ def export(document: Any, suffix: str, exchange: Exchange, target: Path) -> None
     target.write_bytes(data)
 
 
-def fit(document: Any) -> None:
-    """Make columns as wide as what they show, so that no number is printed as ###."""
+def lay_out(document: Any, *, on_one_page: bool) -> None:
+    """Prepare printing: columns as wide as what they show, so that no number is printed as ###, no header and footer.
+
+    ``on_one_page`` turns the paper and makes the sheet as narrow as a page, so that no chart is cut in two.
+    """
     sheets = document.Sheets
     for index in range(sheets.getCount()):
         sheet = sheets.getByIndex(index)
@@ -30,3 +33,13 @@ def fit(document: Any) -> None:
         cursor.gotoEndOfUsedArea(False)
         last = cursor.getRangeAddress().EndColumn
         sheet.getCellRangeByPosition(0, 0, last, 0).Columns.setPropertyValue("OptimalWidth", True)
+    styles = document.StyleFamilies.getByName("PageStyles")
+    page = styles.getByName(sheets.getByIndex(0).PageStyle)
+    page.HeaderIsOn = False
+    page.FooterIsOn = False
+    if on_one_page:
+        size = page.Size
+        page.IsLandscape = True
+        page.Width, page.Height = size.Height, size.Width
+        page.ScaleToPagesX = 1
+        page.ScaleToPagesY = 0

@@ -76,14 +76,14 @@ def _cell(content: Value | Formula, sheet: str, row: int, column: int) -> str:
         bad = _NO_XML.search(content)
         if bad is not None:
             place = f"{sheet}!{address(Cell(column, row))}"
-            message = f"{place} holds the character U+{ord(bad[0]):04X}, which a spreadsheet file cannot hold."
+            message = (
+                f"{place} holds the character U+{ord(bad[0]):04X}, which a spreadsheet file cannot hold."
+            )
             raise UnsupportedInput(f"{message} Remove it from the data.")
         return f'<table:table-cell office:value-type="string" office:string-value="{_escaped(content)}"/>'
     if isinstance(content, bool):
-        value = str(content).lower()
-        return (
-            f'<table:table-cell table:style-name="logical" office:value-type="boolean" office:boolean-value="{value}"/>'
-        )
+        kind = f'office:value-type="boolean" office:boolean-value="{str(content).lower()}"'
+        return f'<table:table-cell table:style-name="logical" {kind}/>'
     if isinstance(content, float | int) and math.isfinite(content):
         return f'<table:table-cell office:value-type="float" office:value="{float(content)!r}"/>'
     if isinstance(content, Formula):

@@ -9,7 +9,7 @@ import socket
 from typing import Any
 
 import uno
-import unohelper
+import unohelper  # type: ignore[import-not-found]
 from com.sun.star.beans import PropertyValue
 from com.sun.star.connection import XConnection
 
@@ -75,5 +75,3 @@ def properties(**values: Any) -> tuple[Any, ...]:
 def any_of(kind: str, value: Any) -> Any:
     """A value of a UNO type that Python would not choose by itself."""
     return uno.Any(kind, value)
-
-

@@ -27,7 +27,7 @@ from schemaxis_server.providers.calc import profile, sandbox
 _START_SECONDS = 60.0
 _START_AGAIN = 81
 _PAUSE_SECONDS = 0.005
-_SHARED = Path("/tmp")  # noqa: S108
+_SHARED = Path("/tmp")
 """Where the office makes its sockets; the name is fixed in it."""
 _SOCKET = "OSL_PIPE_"
 _PREFIX = "calc-office-"

@@ -21,7 +21,7 @@ NO_NAMESPACE = 75
 NO_PROGRAM = 76
 """Exit status of a child that could not become the office."""
 
-_SCRATCH = Path("/tmp")  # noqa: S108
+_SCRATCH = Path("/tmp")
 _SCRATCH_BYTES = 2 * 1024**3
 _MEMORY_BYTES = 8 * 1024**3
 _FILE_BYTES = 2 * 1024**3
@@ -107,7 +107,7 @@ def _go_apart() -> None:
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     options = f"mode=0700,size={_SCRATCH_BYTES},nr_inodes=100000"
     _mount("tmpfs", str(_SCRATCH), "tmpfs", _MS_NOSUID | _MS_NODEV, options)
-    _mount(str(_SCRATCH), "/var/tmp", None, _MS_BIND)  # noqa: S108
+    _mount(str(_SCRATCH), "/var/tmp", None, _MS_BIND)
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
