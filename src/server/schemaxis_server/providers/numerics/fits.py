@@ -34,7 +34,7 @@ def _statistics(version: str) -> Operation:
         f"moments "
         "with n below (0 where all are equal); quartiles lie at the places (n - 1)/4 and 3(n - 1)/4 of the "
         "sorted y, on a straight line between neighbours, counted from 0. At least one sample has to be "
-        "left. If a y is NaN, each but count is NaN.",
+        "left. If a y is not finite, each but count is NaN.",
         scope=f"{SCOPE}/statistics",
         min_inputs=1,
         max_inputs=1,

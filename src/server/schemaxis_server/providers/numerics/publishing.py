@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,11 @@ def json_bytes(
 ) -> bytes:
     whole = {
         "columns": list(names),
-        "samples": dict(zip(names, samples, strict=True)),
-        "quantities": with_units(quantities),
+        "samples": {name: _plain(column) for name, column in zip(names, samples, strict=True)},
+        "quantities": plain(with_units(quantities)),
     }
-    return json.dumps(plain(whole), allow_nan=False, ensure_ascii=False).encode()
+    return json.dumps(whole, allow_nan=False, ensure_ascii=False).encode()
+
+
+def _plain(column: Sequence[float]) -> Any:
+    return column if all(map(math.isfinite, column)) else plain(column)

@@ -58,10 +58,8 @@ def _draw(output: str, series: Outcome, kit: Kit, warnings: list[str]) -> list[d
     pictures = []
     try:
         plot = line.Plot(output, series.x_name, series.y_name, (line.Curve("", series.x, series.y),))
-        for suffix, media_type, data in (
-            ("png", "image/png", line.png(plot)),
-            ("svg", "image/svg+xml", line.svg(plot)),
-        ):
+        png, svg = line.draw(plot)
+        for suffix, media_type, data in (("png", "image/png", png), ("svg", "image/svg+xml", svg)):
             name = f"{output}.{suffix}"
             (kit.publications / name).write_bytes(data)
             pictures.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from schemaxis_server.native.hostkit import UnsupportedInput
 from schemaxis_server.providers.numerics import expression as formulas
+from schemaxis_server.providers.numerics.fits import STATISTICS
 from schemaxis_server.providers.numerics.graph import Operation, Outcome, Work
 from schemaxis_server.providers.numerics.rules import variables
 from schemaxis_server.providers.numerics.signals import WINDOWS
@@ -216,6 +218,8 @@ def statistics(work: Work) -> Outcome:
 
 def describe(y: Floats) -> dict[str, float]:
     """The object of the operation statistics."""
+    if not np.isfinite(y).all():
+        return {"count": len(y), **dict.fromkeys(STATISTICS.split(", ")[1:], math.nan)}
     with np.errstate(all="ignore"):
         mean = np.mean(y)
         from_mean = y - mean

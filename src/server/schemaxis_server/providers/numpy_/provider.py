@@ -11,6 +11,7 @@ from schemaxis_server.native.contract import HostProgram
 from schemaxis_server.providers.contract import Engine, JsonObject, Manifest, ResolvedDocument
 from schemaxis_server.providers.numerics import rules, vocabulary
 from schemaxis_server.providers.numerics.descriptions import SCOPE
+from schemaxis_server.providers.octave.reverse import verifier as octave_verifier
 from schemaxis_server.providers.schema import document_schema, operation_schema
 
 VERSION = "schemaxis.numpy/1"
@@ -26,9 +27,10 @@ MANIFEST = Manifest(
     operations=vocabulary.operations(VERSION),
     quantities=vocabulary.QUANTITIES,
     publishes=vocabulary.PUBLISHES,
-    verification="The document is computed again from its source data by a second formulation in extended precision: "
-    "transforms by definition, fits by other equations, linear systems in fractions. The published CSV and JSON, "
-    "read by other parsers, and each quantity are held to it at 1e-9. A plot is drawn from the verified CSV.",
+    verification="The document is computed again from its source data: by GNU Octave where that is installed, otherwise "
+    "by a second formulation in extended precision (transforms by definition, fits by other equations, linear systems "
+    "in fractions), which each check names. The published CSV and JSON, read by other parsers, and each quantity are "
+    "held to it at 1e-9. A plot is drawn from the verified CSV.",
 )
 
 _FOLDER = "schemaxis_server.providers.numpy_"
@@ -55,7 +57,9 @@ class NumpyProvider:
         return PRODUCER
 
     def verifier(self, engines: Mapping[str, Engine]) -> HostProgram:
-        return VERIFIER
+        """Octave where there is one, which is another engine; otherwise the second formulation."""
+        octave = engines.get("octave")
+        return octave_verifier(octave) if octave is not None and octave.available else VERIFIER
 
     def engine(self, location: str | None = None) -> Engine:
         """The packages, found without importing them. They are embedded: ``location`` has no meaning."""

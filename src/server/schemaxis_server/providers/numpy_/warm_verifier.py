@@ -16,8 +16,7 @@ def rehearse() -> None:
             for outcome in second_reference(document, {}).outcomes.values():
                 measure(outcome)
     plot = line.Plot("rehearsal", "x", "y", (line.Curve("", [0.0, 1.0, 2.0], [0.0, 1.0, 0.5]),))
-    line.png(plot)
-    line.svg(plot)
+    line.draw(plot)
 
 
 rehearse()

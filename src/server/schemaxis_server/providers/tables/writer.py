@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +20,15 @@ def write(columns: Mapping[str, Sequence[Cell]], dialect: Dialect = CANONICAL) -
 
     Numbers are written as their shortest text that reads back as the same double; None is an empty cell.
     """
-    return write_rows(list(columns), list(zip(*columns.values(), strict=True)), dialect)
+    cells = [_texts(column, dialect) for column in columns.values()]
+    return write_rows(list(columns), list(zip(*cells, strict=True)), dialect)
+
+
+def _texts(column: Sequence[Cell], dialect: Dialect) -> Sequence[Cell]:
+    """A column of finite numbers as texts, all at once, where none of them needs quotes; others as they are."""
+    if dialect.decimal == "." and set(map(type, column)) == {float} and all(map(math.isfinite, column)):  # type: ignore[arg-type]
+        return list(map(repr, column))
+    return column
 
 
 def write_rows(names: Sequence[str], rows: Sequence[Sequence[Cell]], dialect: Dialect = CANONICAL) -> bytes:

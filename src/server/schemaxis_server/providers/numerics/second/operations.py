@@ -317,7 +317,7 @@ def _statistics(work: Work, noise: Noise) -> Outcome:
 def describe(y: NDArray[np.float64], noise: Noise) -> dict[str, float]:
     """The object of the operation statistics."""
     count, values = len(y), wide(np.sort(y))
-    if np.isnan(y).any():
+    if not np.isfinite(y).all():
         return {"count": count, **dict.fromkeys(_STATISTICS, math.nan)}
     total = np.sum(values)
     mean = noise.array(np.asarray(total / count))
@@ -327,7 +327,7 @@ def describe(y: NDArray[np.float64], noise: Noise) -> dict[str, float]:
         Wide(0) if values[0] == values[-1] else np.sum(away**3) / count / (squares / count) ** Wide(1.5)
     )
     variance = squares / (count - 1) if count > 1 else Wide(0)
-    if values[0] == values[-1] and np.isfinite(values[0]):
+    if values[0] == values[-1]:
         variance = Wide(0)
 
     def quartile(quarter: int) -> Any:
