@@ -10,7 +10,7 @@ from schemaxis_server.providers.contract import Engine, JsonObject, Manifest, Re
 from schemaxis_server.providers.numerics import rules, vocabulary
 from schemaxis_server.providers.numerics.descriptions import SCOPE
 from schemaxis_server.providers.octave import installation
-from schemaxis_server.providers.octave.session import PROGRAM_VARIABLE
+from schemaxis_server.providers.octave.reverse import environment
 from schemaxis_server.providers.schema import document_schema, operation_schema
 
 VERSION = "schemaxis.octave/1"
@@ -40,11 +40,6 @@ VERIFIER = HostProgram(
         "schemaxis_server.providers.numpy_.warm_verifier",
     ),
 )
-
-
-def environment(engine: Engine) -> dict[str, str]:
-    """What tells a host which Octave to start."""
-    return {PROGRAM_VARIABLE: engine.path} if engine.path else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,18 @@ function results = sx_op_leastSquares (x, y, initial, parameters, most, names, s
     fit = sx_evaluate (model, [{x}, num2cell(trial')]){1};
     before = sx_rms (misfit);
     after = sx_rms (y - fit);
-    if (after <= before * (1 + 1e-12) + 1e-13 * size_y)
+    noticed = 1e-12 * before + 1e-13 * size_y;
+    if (after <= before + noticed)
       now = trial;
       misfit = y - fit;
-      if (change <= 1e-12 * max (size_y, after) && damping <= 1e-3)
+      if ((1 + damping) * change <= 1e-12 * max (size_y, after))
         need_independent (scaled, parameters);
         results = {fit, now, sx_rms(misfit)};
         return;
       endif
-      damping /= 10;
+      if (after < before - noticed)
+        damping /= 10;
+      endif
       found = at (now);
     else
       damping *= 10;
@@ -58,10 +61,10 @@ endfunction
 function need_independent (scaled, parameters)
   [~, sizes, turns] = svd (scaled, 0);
   sizes = diag (sizes);
-  if (sizes(end) < 1e-8)
+  if (sizes(end) < 1e-6)
     [~, order] = sort (-abs (turns(:, end)));
     told = strjoin (parameters(order(1:min (2, end))), " and ");
-    sx_refuse ("/options/model", "The data cannot tell %s apart; remove one of them.", told);
+    sx_refuse ("/options/model", "The data cannot tell %s apart; remove one of them, or shift x.", told);
   endif
 endfunction
 

@@ -1,0 +1,3 @@
+function results = sx_op_trap_singular ()
+  results = {[1, 1; 1, 1] \ [1; 2]};
+endfunction
