@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ def node(name: str, operation: str, *inputs: str, **options: Any) -> dict[str, A
     return {"id": name, "filter": operation, "options": options, "inputs": list(inputs)}
 
 
-def cells(columns: list[str], rows: list[list[Any]], name: str = "t", **names: str) -> dict[str, Any]:
+def cells(columns: list[str], rows: Sequence[Sequence[Any]], name: str = "t", **names: str) -> dict[str, Any]:
     listed = [{"name": key, "cell": place} for key, place in names.items()]
-    return node(name, "cells", columns=columns, rows=rows, names=listed)
+    return node(name, "cells", columns=columns, rows=[[*row] for row in rows], names=listed)
 
 
 def document(*nodes: dict[str, Any], outputs: list[str] | None = None) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def test_what_is_not_allowed_is_refused_where_it_stands(
 
 
 def test_all_problems_of_a_sheet_are_told_at_once() -> None:
-    rows = [["=NOW()", "=SUM(A2"], ["=A9", 1, 2], ["=[@q]", None]]
+    rows: list[list[Any]] = [["=NOW()", "=SUM(A2"], ["=A9", 1, 2], ["=[@q]", None]]
     found = problems(cells(["x", "y"], rows, bad="A1"), node("s", "sort", "t", by=[{"column": "z"}]))
     places = [one["pointer"] for one in found]
     rest = "/nodes/0/options/rows"

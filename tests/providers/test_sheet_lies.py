@@ -169,15 +169,17 @@ def test_rows_that_tie_cannot_change_places(sheet: Bench, tmp_path: Path) -> Non
 
 
 def test_a_result_with_more_or_less_than_its_quantities(sheet: Bench, honest: Mapping[str, Produced]) -> None:
-    for change in (
-        lambda result: result.pop("header"),
-        lambda result: result.update(extra={"value": 1, "unit": ""}),
-        lambda result: result["rows"].update(unit="mm"),
-        lambda result: result["rows"].update(value=True),
-        lambda result: result["header"].update(value=["a", "c"]),
+    for quantity, entry in (
+        ("header", None),
+        ("extra", {"value": 1, "unit": ""}),
+        ("rows", {"value": 2, "unit": "mm"}),
+        ("rows", {"value": True, "unit": ""}),
+        ("header", {"value": ["a", "c"], "unit": ""}),
     ):
         outputs = copy.deepcopy(honest["cells"].result["outputs"])
-        change(outputs["t"])
+        outputs["t"][quantity] = entry
+        if entry is None:
+            del outputs["t"][quantity]
         assert not is_verified(sheet.verify(honest["cells"], outputs=outputs))
 
 

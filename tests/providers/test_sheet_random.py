@@ -28,7 +28,7 @@ def _fits(text: str, expected: Any, room: float) -> bool:
         return text == expected
     if not math.isfinite(expected):
         return text == "#NUM!"
-    return abs(float(text) - expected) <= max(1e-12 * abs(expected), room)
+    return bool(abs(float(text) - expected) <= max(1e-12 * abs(expected), room))
 
 
 def _check(bench: Bench, seed: int) -> None:

@@ -6,6 +6,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import matplotlib.image
+import numpy as np
 import pytest
 from schemaxis_server.providers.spreadsheet import xlsx_reader
 from schemaxis_server.providers.spreadsheet.values import CellError
@@ -174,7 +176,7 @@ def test_sorting_has_one_order_for_all_kinds(sheet: Bench) -> None:
 
 def test_later_columns_break_ties(sheet: Bench) -> None:
     by = [{"column": "a"}, {"column": "b", "order": "descending"}]
-    rows = [[2, 1, "p"], [1, 1, "q"], [2, 3, "r"], [1, None, "s"], [1, 1, "t"]]
+    rows: list[list[Any]] = [[2, 1, "p"], [1, 1, "q"], [2, 3, "r"], [1, None, "s"], [1, 1, "t"]]
     produced = run(sheet, cells(["a", "b", "c"], rows), node("s", "sort", "t", by=by))
     assert [row[2] for row in table(produced)[1:]] == ["q", "t", "s", "r", "p"]
 
@@ -232,7 +234,7 @@ def test_the_variance_of_large_numbers_does_not_cancel(sheet: Bench) -> None:
     values = [
         {"name": one, "function": one, "column": "x"} for one in ("variance", "standardDeviation", "average")
     ]
-    rows = [[1e9], [1e9 + 1], [1e9 + 2], ["text"], [None]]
+    rows: list[list[Any]] = [[1e9], [1e9 + 1], [1e9 + 2], ["text"], [None]]
     produced = run(sheet, cells(["x"], rows), node("a", "aggregate", "t", values=values))
     assert produced.quantity("values") == {"variance": 1.0, "standardDeviation": 1.0, "average": 1e9 + 1}
 
@@ -285,8 +287,6 @@ def test_a_chart_without_anything_to_draw_is_refused(sheet: Bench) -> None:
 
 @pytest.mark.parametrize("kind", ["line", "scatter", "bar"])
 def test_a_chart_shows_its_data(sheet: Bench, kind: str) -> None:
-    import matplotlib.image
-
     source = cells(["x", "y"], [[0, 0], [1, 1], [2, 4], [3, 9]])
     chart = node("c", "chart", "t", kind=kind, x="x", y=["y"], title="T", xLabel="", yLabel="")
     produced = sheet.produce(document(source, chart))
@@ -295,8 +295,7 @@ def test_a_chart_shows_its_data(sheet: Bench, kind: str) -> None:
     png, svg = report["pictures"]
     assert {png["derivedFrom"], svg["derivedFrom"]} == {"c.csv"}
     pixels = matplotlib.image.imread(Path(report["directory"]) / png["file"])[50:470, 110:930, :3]
-    blue = (pixels[..., 2] > 0.5) & (pixels[..., 0] < 0.3)
-    shown = blue.any(axis=1)
+    shown = np.any((pixels[..., 2] > 0.5) & (pixels[..., 0] < 0.3), axis=1)
     assert shown.sum() > (15 if kind == "scatter" else 300)
     assert shown[:60].any(), "the largest value is drawn at the top"
     assert b"<svg" in (Path(report["directory"]) / svg["file"]).read_bytes()[:1000]

@@ -27,7 +27,7 @@ from schemaxis_server.providers.spreadsheet.formulas.tree import Area, Cell, Nod
 from schemaxis_server.providers.tables import dialect
 
 # Enough for any honest sheet, and parsed in well under a second.
-_FORMULA_CHARACTERS = 200_000
+_FORMULA_CHARACTERS = 100_000
 _LINKS = 200_000
 # What CSV and XLSX hold alike: no control characters but tab and line feed, no halves of surrogate pairs.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -129,8 +129,10 @@ class Filled:
     """A placed formula as text for any row: written once, its relative rows put in for each."""
 
     def __init__(self, tree: Node) -> None:
+        written: list[Part] = []
+        _put(tree, written)
         self._parts: list[Part] = []
-        for part in _parts(tree):
+        for part in written:
             if isinstance(part, str) and self._parts and isinstance(self._parts[-1], str):
                 self._parts[-1] += part
             else:
@@ -153,26 +155,36 @@ def _lowered(cell: Cell, further: int) -> Cell:
     return cell if cell.row_fixed else Cell(cell.column, cell.row + further, cell.column_fixed, False)
 
 
-def _parts(node: Node) -> list[Part]:
+def _put(node: Node, parts: list[Part]) -> None:
+    """Append the parts of a placed tree."""
     if isinstance(node, Number):
-        return [node.text.upper()]
-    if isinstance(node, Text):
-        return ['"' + node.value.replace('"', '""') + '"']
-    if isinstance(node, Boolean):
-        return ["TRUE" if node.value else "FALSE"]
-    if isinstance(node, Cell | Area):
-        return [node]
-    if isinstance(node, Group):
-        return ["(", *_parts(node.inner), ")"]
-    if isinstance(node, Unary):
-        return (
-            [*_parts(node.operand), "%"] if node.operator == "%" else [node.operator, *_parts(node.operand)]
-        )
-    if isinstance(node, Binary):
-        return [*_parts(node.left), node.operator, *_parts(node.right)]
-    if isinstance(node, Call):
-        parts: list[Part] = [f"{node.name}("]
+        parts.append(node.text.upper())
+    elif isinstance(node, Text):
+        parts.append('"' + node.value.replace('"', '""') + '"')
+    elif isinstance(node, Boolean):
+        parts.append("TRUE" if node.value else "FALSE")
+    elif isinstance(node, Cell | Area):
+        parts.append(node)
+    elif isinstance(node, Group):
+        parts.append("(")
+        _put(node.inner, parts)
+        parts.append(")")
+    elif isinstance(node, Unary):
+        if node.operator != "%":
+            parts.append(node.operator)
+        _put(node.operand, parts)
+        if node.operator == "%":
+            parts.append("%")
+    elif isinstance(node, Binary):
+        _put(node.left, parts)
+        parts.append(node.operator)
+        _put(node.right, parts)
+    elif isinstance(node, Call):
+        parts.append(f"{node.name}(")
         for place, argument in enumerate(node.arguments):
-            parts += [*([","] if place else []), *_parts(argument)]
-        return [*parts, ")"]
-    raise TypeError(f"{type(node).__name__} was not placed")
+            if place:
+                parts.append(",")
+            _put(argument, parts)
+        parts.append(")")
+    else:
+        raise TypeError(f"{type(node).__name__} was not placed")

@@ -102,9 +102,11 @@ Node = Number | Text | Boolean | Cell | Area | ThisRow | WholeColumn | Call | Un
 
 def walk(node: Node) -> Iterator[Node]:
     """The node and all below it, from left to right."""
-    yield node
-    for part in _parts(node):
-        yield from walk(part)
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(reversed(_parts(one)))
 
 
 def _parts(node: Node) -> tuple[Node, ...]:
