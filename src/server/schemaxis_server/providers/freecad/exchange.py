@@ -96,7 +96,14 @@ def write_stl(shape: Shape, path: Path, measured: dict[str, Any]) -> None:
         mesh = MeshPart.meshFromShape(
             Shape=shape, LinearDeflection=deflection, AngularDeflection=angle, Relative=False
         )
-        if flat or abs(_enclosed(mesh, middle) - measured["volume"]["value"]) <= allowed:
+        vertices, triangles = mesh.Topology
+        if not _is_closed(triangles):
+            # Neighbouring faces may place the points of their common edge a rounding error apart.
+            mesh.removeDuplicatedPoints()
+            vertices, triangles = mesh.Topology
+        if _is_closed(triangles) and (
+            flat or abs(_enclosed(vertices, triangles, middle) - measured["volume"]["value"]) <= allowed
+        ):
             break
     else:
         raise UnsupportedInput(
@@ -105,9 +112,20 @@ def write_stl(shape: Shape, path: Path, measured: dict[str, Any]) -> None:
     mesh.write(str(path))
 
 
-def _enclosed(mesh: Any, middle: Sequence[float]) -> float:
-    """The volume in mm^3 that a mesh encloses; its own is summed in single precision."""
-    vertices, triangles = mesh.Topology
+def _is_closed(triangles: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether every edge is run through as often one way as the other."""
+    balance: dict[tuple[int, int], int] = {}
+    for a, b, c in triangles:
+        for start, end in ((a, b), (b, c), (c, a)):
+            if start < end:
+                balance[start, end] = balance.get((start, end), 0) + 1
+            elif end < start:
+                balance[end, start] = balance.get((end, start), 0) - 1
+    return not any(balance.values())
+
+
+def _enclosed(vertices: Any, triangles: Sequence[tuple[int, int, int]], middle: Sequence[float]) -> float:
+    """The volume in mm^3 that a mesh encloses; FreeCAD's own is summed in single precision."""
     points = [(one.x - middle[0], one.y - middle[1], one.z - middle[2]) for one in vertices]
     total = 0.0
     for i, j, k in triangles:

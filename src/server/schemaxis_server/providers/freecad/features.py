@@ -11,10 +11,13 @@ from schemaxis_server.providers.freecad.drawing import Drawing, Failed, Object
 from schemaxis_server.providers.freecad.selectors import select_edges, select_faces
 from schemaxis_server.providers.freecad.topology import Shape
 
+import Part  # isort: skip
+
 Options = Mapping[str, Any]
 
 _THINNER = 1e-6
 """Share by which a wall may be found thinner than it should be."""
+_TOUCHES_MM = 1e-6
 
 
 def fillet(drawing: Drawing, name: str, options: Options, inputs: Sequence[Object]) -> Object:
@@ -75,11 +78,25 @@ def _walls_hold(solid: Shape, hollow: Shape, opened: Sequence[int], thickness: f
     comes out is valid, smaller than the solid, and wrong.
     """
     cavity = solid.cut(hollow)
+    if cavity.isNull():
+        # Now and then the kernel cannot take the two apart, which share most of their faces.
+        cavity = _inside(solid, hollow, opened)
     return all(
         face.distToShape(cavity)[0] >= thickness * (1 - _THINNER)
         for number, face in enumerate(solid.Faces, 1)
         if number not in opened
     )
+
+
+def _inside(solid: Shape, hollow: Shape, opened: Sequence[int]) -> Shape:
+    """The faces that the cavity has in common with its walls: what is new, but for the rims of openings."""
+    openings = [solid.Faces[number - 1] for number in opened]
+    new = (face for face in hollow.Faces if not any(face.isPartner(one) for one in solid.Faces))
+    return Part.makeCompound([face for face in new if not any(_lies_on(face, one) for one in openings)])
+
+
+def _lies_on(face: Shape, opening: Shape) -> bool:
+    return all(corner.distToShape(opening)[0] < _TOUCHES_MM for corner in face.Vertexes)
 
 
 def _made(drawing: Drawing, advice: str, kind: str, name: str, **properties: Any) -> Object:

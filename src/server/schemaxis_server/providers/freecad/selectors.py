@@ -8,6 +8,7 @@ from typing import Any
 from schemaxis_server.native.hostkit import UnsupportedInput
 from schemaxis_server.providers.freecad import topology
 from schemaxis_server.providers.freecad.topology import Shape
+from schemaxis_server.providers.geometry.choice import nearest
 
 import FreeCAD  # isort: skip
 import Part  # isort: skip
@@ -53,22 +54,18 @@ def select_faces(shape: Shape, selectors: Sequence[Any]) -> list[int]:
 def _outermost_face(candidates: Sequence[Numbered], side: str) -> Numbered:
     """The flat face that looks towards ``side`` (such as ``+z``) and lies furthest there."""
     axis, sign = _AXIS[side[1]], 1.0 if side[0] == "+" else -1.0
-    best: Numbered | None = None
-    furthest = 0.0
-    for number, face in candidates:
-        if not topology.is_plane(face):
-            continue
-        # The normal of the face, not of its plane: it looks out of the solid.
-        if face.normalAt(0, 0)[axis] * sign < 1 - _ALIGNED:
-            continue
-        reach = topology.surface(face).Position[axis] * sign
-        if best is None or reach > furthest:
-            best, furthest = (number, face), reach
-    if best is None:
+    # The normal of the face, not of its plane: it looks out of the solid.
+    facing = [
+        one
+        for one in candidates
+        if topology.is_plane(one[1]) and one[1].normalAt(0, 0)[axis] * sign >= 1 - _ALIGNED
+    ]
+    if not facing:
         raise UnsupportedInput(
             f"No flat face looks towards {side}; choose another side or the face near to a point (nearTo)."
         )
-    return best
+    reaches = [topology.surface(face).Position[axis] * sign for _, face in facing]
+    return facing[nearest([-reach for reach in reaches], lambda one: _middle(facing[one][1]))]
 
 
 def _narrowed(shape: Shape, candidates: list[Numbered], selector: Mapping[str, Any]) -> list[Numbered]:
@@ -95,7 +92,13 @@ def _is_along(edge: Shape, axis: int) -> bool:
 
 def _nearest(candidates: Sequence[Numbered], point: Sequence[float]) -> Numbered:
     vertex = Part.Vertex(FreeCAD.Vector(*point))
-    return min(candidates, key=lambda one: vertex.distToShape(one[1])[0])
+    distances = [vertex.distToShape(shape)[0] for _, shape in candidates]
+    return candidates[nearest(distances, lambda one: _middle(candidates[one][1]))]
+
+
+def _middle(shape: Shape) -> list[float]:
+    """The centroid of an edge's line or of a face's area."""
+    return list(shape.CenterOfMass)
 
 
 def _shown(selector: Mapping[str, Any]) -> str:

@@ -117,7 +117,10 @@ def _tagged(tag: str, members: Schema, required: list[str]) -> Schema:
     }
 
 
-_NEAR = vector("The one nearest to this point [x, y, z].")
+_NEAR = vector(
+    "The one nearest to this point [x, y, z]; of several as near, the one whose middle is lowest in x, then in y, "
+    "then in z."
+)
 
 _EDGE_FILTER: Schema = {
     "type": "object",

@@ -215,8 +215,8 @@ def _astray(part: Shape, kind: str, pointed: Sequence[selectors.Pointed]) -> Ite
             )
         elif one.rivals:
             yield (
-                f"nearTo {point} of its {one.place} is equally near to {one.rivals + 1} {kind}s, of which the first "
-                f"was chosen. Give a point that lies on the meant {kind} alone, such as its middle."
+                f"nearTo {point} of its {one.place} is equally near to {one.rivals + 1} {kind}s, and the "
+                f"lowest was chosen. Give a point that lies on the meant {kind} alone, such as its middle."
             )
 
 

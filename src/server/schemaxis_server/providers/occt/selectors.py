@@ -13,14 +13,13 @@ from OCP.gp import gp_Pnt
 from OCP.TopAbs import TopAbs_Orientation
 
 from schemaxis_server.native.hostkit import UnsupportedInput
+from schemaxis_server.providers.geometry.choice import TIED_MM, nearest
 from schemaxis_server.providers.occt import topology
 from schemaxis_server.providers.occt.topology import Shape
 
 # Directions agree within this angle's sine, places within this part of the largest coordinate.
 _ALIGNED = 1e-7
 _LEVEL = 1e-7
-# In mm: what differs by less is as near.
-_TIED = 1e-6
 _AXIS = {"x": 0, "y": 1, "z": 2}
 
 
@@ -73,8 +72,8 @@ def select_faces(shape: Shape, selectors: Sequence[Any]) -> list[Shape]:
 def outermost_face(shape: Shape, side: str) -> Shape:
     """The flat face that looks towards ``side`` (such as ``+z``) and lies furthest there."""
     axis, sign = _AXIS[side[1]], 1.0 if side[0] == "+" else -1.0
-    best: Shape | None = None
-    furthest = 0.0
+    facing_there: list[Shape] = []
+    reaches: list[float] = []
     for face in topology.faces(shape):
         surface = topology.surface(face)
         if surface.GetType() != GeomAbs_SurfaceType.GeomAbs_Plane:
@@ -89,14 +88,15 @@ def outermost_face(shape: Shape, side: str) -> Shape:
         if facing < 1 - _ALIGNED:
             continue
         place = plane.Location()
-        reach = (place.X(), place.Y(), place.Z())[axis] * sign
-        if best is None or reach > furthest:
-            best, furthest = face, reach
-    if best is None:
+        facing_there.append(face)
+        reaches.append((place.X(), place.Y(), place.Z())[axis] * sign)
+    if not facing_there:
         raise UnsupportedInput(
             f"No flat face looks towards {side}; choose another side or the face near to a point (nearTo)."
         )
-    return best
+    return facing_there[
+        nearest([-reach for reach in reaches], lambda one: topology.middle(facing_there[one]))
+    ]
 
 
 def _narrowed(shape: Shape, candidates: list[Shape], selector: Mapping[str, Any]) -> list[Shape]:
@@ -149,8 +149,8 @@ def _pointed(
     candidates: Sequence[Shape], point: Sequence[float], place: str, offset: Callable[[Shape, Any], float]
 ) -> Pointed:
     ways = [_way(point, shape) for shape in candidates]
-    best = min(range(len(ways)), key=lambda index: ways[index].Value())
-    reach = ways[best].Value() + _TIED
+    best = nearest([way.Value() for way in ways], lambda one: topology.middle(candidates[one]))
+    reach = min(way.Value() for way in ways) + TIED_MM
     end = ways[best].PointOnShape2(1)
     return Pointed(
         place=place,
@@ -179,7 +179,8 @@ def _is_along(edge: Shape, axis: int) -> bool:
 
 
 def _nearest(shapes: Sequence[Shape], point: Sequence[float]) -> Shape:
-    return min(shapes, key=lambda shape: _way(point, shape).Value())
+    distances = [_way(point, shape).Value() for shape in shapes]
+    return shapes[nearest(distances, lambda one: topology.middle(shapes[one]))]
 
 
 def _way(point: Sequence[float], shape: Shape) -> Any:

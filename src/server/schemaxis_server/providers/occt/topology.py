@@ -7,7 +7,9 @@ from typing import Any
 
 from OCP.BRep import BRep_Builder, BRep_Tool
 from OCP.BRepAdaptor import BRepAdaptor_Curve, BRepAdaptor_Surface
+from OCP.BRepGProp import BRepGProp
 from OCP.collections import IndexedMap_TopoDS_Shape_TopTools_ShapeMapHasher
+from OCP.GProp import GProp_GProps
 from OCP.TopAbs import TopAbs_ShapeEnum
 from OCP.TopExp import TopExp, TopExp_Explorer
 from OCP.TopoDS import TopoDS, TopoDS_Compound
@@ -61,6 +63,17 @@ def curve(edge: Shape) -> Any:
 
 def surface(face: Shape) -> Any:
     return BRepAdaptor_Surface(face, True)
+
+
+def middle(shape: Shape) -> Triple:
+    """The centroid of an edge's line or of a face's area."""
+    found = GProp_GProps()
+    if shape.ShapeType() == TopAbs_ShapeEnum.TopAbs_EDGE:
+        BRepGProp.LinearProperties_s(shape, found)
+    else:
+        BRepGProp.SurfaceProperties_s(shape, found)
+    center = found.CentreOfMass()
+    return (center.X(), center.Y(), center.Z())
 
 
 def compound(shapes: Sequence[Shape]) -> Shape:
