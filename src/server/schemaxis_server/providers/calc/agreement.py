@@ -6,9 +6,12 @@ errors. All three are bounded here by what the other engine computes, and said i
 
 from __future__ import annotations
 
+import math
+import random
 import re
 from collections.abc import Mapping, Sequence
 
+from schemaxis_server.providers.spreadsheet import comparison
 from schemaxis_server.providers.spreadsheet.formulas.layout import Filled
 from schemaxis_server.providers.spreadsheet.formulas.parser import parse
 from schemaxis_server.providers.spreadsheet.formulas.tokens import FormulaError
@@ -20,16 +23,26 @@ from schemaxis_server.providers.spreadsheet.values import CellError, Value, is_n
 CANCELLED = 4e-15
 """2^-48, and the rounding of the terms."""
 DIGITS = 1e-14
-"""What 15 digits leave of a number, at most."""
+"""What 15 digits change of a number, at most."""
+DECIMALS = 5.1e-21
+"""What 20 decimals change, which are the most that Calc writes without an exponent."""
 TOLERANCE = (
-    f"{RELATIVE:g} of each number, of a sum or difference also {CANCELLED:g} of its terms; all else exactly, but errors "
-    "for a wrong argument (#NUM!, #VALUE!, #REF!, a quotient by 0 that overflows) alike"
+    f"{RELATIVE:g} of each number; where that fails, of a sum or difference {CANCELLED:g} of its terms, or 8 times what "
+    f"1e-15 of the cells' numbers change, at most {1e-8:g} of the number; all else exactly, but errors for a wrong "
+    "argument (#NUM!, #VALUE!, #REF!, a quotient by 0 that overflows) alike"
 )
 
 _WRONG_ARGUMENT = ({"#NUM!", "#VALUE!"}, {"#NUM!", "#REF!"}, {"#VALUE!", "#REF!"}, {"#DIV/0!", "#NUM!"})
 _PARTS = re.compile(
     r'("(?:[^"]|"")*")|([A-Za-z_$][A-Za-z0-9_.$!]*)|([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
 )
+
+_SMALLEST_PLAIN = 1e-14
+_SHAKE = 1e-15
+_SHAKES = 2
+_SHAKEN_ROOM = 8.0
+_FILE_ROOM = 5.0
+_ILL_CONDITIONED = 1e-8
 
 Room = Mapping[tuple[int, int], float]
 """How far the number in a cell may lie off, by row and column of the sheet from 1."""
@@ -42,8 +55,29 @@ def alike(one: Value, other: Value, room: float = 0.0) -> bool:
     return agree(one, other, room)
 
 
+def written(wanted: float, found: float) -> bool:
+    """Whether a number that stands in a file is the one that was to be written there."""
+    return abs(wanted - found) <= DIGITS * abs(wanted) + DECIMALS
+
+
+def same_formula(wanted: str, found: str) -> bool:
+    """Whether a formula in a file means what it should; its numbers at the digits that Calc writes."""
+    if wanted == found:
+        return True
+    ours, theirs = ([float(one[3]) for one in _PARTS.finditer(text) if one[3]] for text in (wanted, found))
+    return (
+        len(ours) == len(theirs)
+        and all(map(written, ours, theirs))
+        and comparison.same_formula(_without_numbers(wanted), _without_numbers(found))
+    )
+
+
+def _without_numbers(formula: str) -> str:
+    return _PARTS.sub(lambda part: "1" if part[3] else part[0], formula)
+
+
 def rounded(sheets: Sequence[Sheet]) -> list[Sheet]:
-    """The workbook with its numbers at the 15 digits that a file of Calc's holds, in formulas too."""
+    """The workbook with its numbers, those in formulas too, at the digits that a file of Calc's holds."""
     return [
         Sheet(sheet.name, [[_short(content) for content in row] for row in sheet.rows]) for sheet in sheets
     ]
@@ -51,13 +85,75 @@ def rounded(sheets: Sequence[Sheet]) -> list[Sheet]:
 
 def _short(content: Value | Formula) -> Value | Formula:
     if isinstance(content, Formula):
-        return Formula(short_numbers(content.text))
+        return Formula(
+            _PARTS.sub(lambda part: repr(_digits(float(part[3]))) if part[3] else part[0], content.text)
+        )
     return float(f"{content:.15g}") if is_number(content) else content
 
 
-def short_numbers(formula: str) -> str:
-    """A formula with its numbers at 15 digits."""
-    return _PARTS.sub(lambda found: f"{float(found[3]):.15g}" if found[3] else found[0], formula)
+def _digits(number: float) -> float:
+    if _SMALLEST_PLAIN < number < 1:
+        number = round(number, 20)
+    return float(f"{number:.15g}")
+
+
+def shaken(sheets: Sequence[Sheet], seed: int) -> list[Sheet]:
+    """The workbook with each number moved by a few of its last bits."""
+    dice = random.Random(seed)
+
+    def moved(content: Value | Formula) -> Value | Formula:
+        if isinstance(content, Formula) or not is_number(content) or not math.isfinite(content):
+            return content
+        return content * (1 + dice.choice((-1, 1)) * _SHAKE)
+
+    return [
+        Sheet(sheet.name, [[moved(content) for content in row] for row in sheet.rows]) for sheet in sheets
+    ]
+
+
+def sensitive(
+    exact: Sequence[list[list[Value]]], others: Sequence[list[list[Value]]], factor: float
+) -> list[dict[tuple[int, int], float]]:
+    """``factor`` times what a small change of the numbers changed, where that is small itself.
+
+    Where it is not, a condition has turned out otherwise, and nothing is allowed for.
+    """
+    rooms: list[dict[tuple[int, int], float]] = []
+    for one, other in zip(exact, others, strict=True):
+        room: dict[tuple[int, int], float] = {}
+        for row, (left, right) in enumerate(zip(one, other, strict=True), 1):
+            for column, (before, after) in enumerate(zip(left, right, strict=True), 1):
+                if is_number(before) and is_number(after):
+                    size = factor * abs(before - after)
+                    if 0 < size <= _ILL_CONDITIONED * abs(before):
+                        room[row, column] = size
+        rooms.append(room)
+    return rooms
+
+
+def room_of(sheets: Sequence[Sheet], engine: Engine) -> list[dict[tuple[int, int], float]]:
+    """How far numbers may lie off by rounding: sums that cancel, and formulas that magnify the last bits of cells."""
+    exact = engine.calculate(sheets)
+    rooms = [dict(room) for room in cancelling(sheets, engine)]
+    for seed in range(_SHAKES):
+        for room, found in zip(
+            rooms, sensitive(exact, engine.calculate(shaken(sheets, seed)), _SHAKEN_ROOM), strict=True
+        ):
+            for place, size in found.items():
+                room[place] = max(size, room.get(place, 0.0))
+    return rooms
+
+
+def room_of_file(sheets: Sequence[Sheet], engine: Engine) -> list[dict[tuple[int, int], float]]:
+    """The same for a workbook that is calculated from the digits of a file."""
+    rooms = room_of(sheets, engine)
+    changed = sensitive(engine.calculate(sheets), engine.calculate(rounded(sheets)), 2.0)
+    for room, found in zip(rooms, changed, strict=True):
+        for place in room:
+            room[place] *= _FILE_ROOM
+        for place, size in found.items():
+            room[place] = room.get(place, 0.0) + size
+    return rooms
 
 
 def cancelling(sheets: Sequence[Sheet], engine: Engine) -> list[Room]:

@@ -51,7 +51,7 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadChart:
-    """A chart: its kind (``scatter``, ``bar``), its title, the ranges of its series, the numbers that it was drawn from."""
+    """A chart: its kind (``scatter``, ``bar``), title, the ranges of its series, and the numbers that it shows."""
 
     kind: str
     title: str
