@@ -36,27 +36,12 @@ function found = unless_nan (found, varargin)
   endfor
 endfunction
 
+# Powers of what is below 0 by those of its size: a whole exponent gives the sign, another one no real value.
 function found = power_of (a, b)
-  [a, b] = alike (a, b);
-  below = a < 0 & isnan (b);
-  a(a < 0 & isfinite (b) & isfinite (a) & b != fix (b)) = NaN;
-  # These have a real value, which Octave would look for among the complex numbers.
-  real_still = (a < 0 & isinf (b)) | (a == -Inf & b != fix (b));
-  a(real_still) = abs (a(real_still));
-  a(below) = NaN;
+  below = a < 0;
+  # A zero keeps its sign.
+  a(below) *= -1;
   found = a .^ b;
-endfunction
-
-function [a, b] = alike (a, b)
-  if (isscalar (a) && ! isscalar (b))
-    if (a >= 0)
-      return;
-    endif
-    a = repmat (a, size (b));
-  elseif (isscalar (b) && ! isscalar (a))
-    if (isfinite (b) && b == fix (b))
-      return;
-    endif
-    b = repmat (b, size (a));
-  endif
+  found(below & mod (b, 2) == 1) *= -1;
+  found(below & (isnan (b) | (isfinite (a) & isfinite (b) & b != fix (b)))) = NaN;
 endfunction

@@ -21,7 +21,7 @@ function results = sx_op_ode (name, parameters, initial, span, component)
     # The next time is a double: what the step really is follows from it.
     next = min (t + reach, times(end));
     steps++;
-    if (next == t || steps > 100000)
+    if (next == t || steps > 25000)
       lost (["It needs too many steps: the system is stiff or the time is long; shorten it or change the " ...
              "parameters."]);
     endif
