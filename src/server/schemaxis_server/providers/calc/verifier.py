@@ -319,34 +319,34 @@ def _compare_sheet(
             places.add(place)
             where = f"{sheet.name}!{cell_name(row - 2, column - 1)}"
             formula, value = read.formulas.get(place), read.values.get(place)
-            wanted_formula = content.text if isinstance(content, Formula) else _error_formula(content)
-            if not _same_formula(wanted_formula, formula):
-                differences.add(where, wanted_formula or "no formula", formula)
-            if cells is not None and row > 1:
-                wanted = cells[row - 2][column - 1]
-            elif isinstance(content, Formula):
-                continue
-            else:
-                wanted = content
-            if not _is_written(wanted, value):
+            wrong = None if isinstance(content, Formula) else _error_of(content)
+            if wrong is not None:
+                # An error that stands in a cell is written as a formula which gives it.
+                code = CellError((formula or "").removeprefix("="))
+                if not agreement.alike(wrong, code):
+                    differences.add(where, f"={wrong.code}", formula)
+            elif not _same_formula(content.text if isinstance(content, Formula) else None, formula):
+                differences.add(
+                    where, content.text if isinstance(content, Formula) else "no formula", formula
+                )
+            wanted = cells[row - 2][column - 1] if cells is not None and row > 1 else content
+            if not isinstance(wanted, Formula) and not _is_written(wanted, value):
                 differences.add(where, wanted, value)
     for place in {*read.values, *read.formulas} - places:
         if place in read.formulas or _no_blank(read.values[place]) is not None:
             differences.add(f"{sheet.name}!{cell_name(place[0] - 2, place[1] - 1)}", None, read.values[place])
 
 
-def _error_formula(content: Value) -> str | None:
-    """An error that stands in a cell is written as a formula which gives it."""
-    if isinstance(content, CellError):
-        return f"={content.code}"
+def _error_of(content: Value) -> CellError | None:
+    """The error that a cell holds instead of its value; NaN and the infinities are #NUM! in a spreadsheet."""
     if is_number(content) and not _is_finite(content):
-        return f"={NO_NUMBER.code}"
-    return None
+        return NO_NUMBER
+    return content if isinstance(content, CellError) else None
 
 
 def _error_constants(layout: Sequence[Sheet]) -> int:
     return sum(
-        not isinstance(one, Formula) and _error_formula(one) is not None
+        not isinstance(one, Formula) and _error_of(one) is not None
         for sheet in layout
         for row in sheet.rows
         for one in row
@@ -364,10 +364,11 @@ def _same_formula(wanted: str | None, found: str | None) -> bool:
 
 
 def _is_written(wanted: Value, value: Value) -> bool:
-    """Whether a value stands in a file as it should; there NaN and the infinities are #NUM!."""
+    """Whether a value stands in a file as it should."""
+    wrong = _error_of(wanted)
+    if wrong is not None:
+        return isinstance(value, CellError) and agreement.alike(wrong, value)
     if is_number(wanted):
-        if not _is_finite(wanted):
-            return value == NO_NUMBER
         return is_number(value) and agreement.written(wanted, value)
     value = _no_blank(value)
     return type(value) is type(wanted) and value == wanted
