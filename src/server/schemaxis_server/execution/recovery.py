@@ -88,9 +88,8 @@ def _partial(tx: Transaction, job: Job, directory: Path) -> dict[str, Any]:
     for operation in operations:
         path = directory / operation.operation_id / "result.json"
         try:
-            if path.stat().st_size > MAX_RESULT_BYTES:
-                continue
-            reported = msgspec.json.decode(read_regular(path), type=dict[str, Any]).get("outputs")
+            text = read_regular(path, MAX_RESULT_BYTES)
+            reported = msgspec.json.decode(text, type=dict[str, Any]).get("outputs")
         except (OSError, msgspec.DecodeError, RecursionError):
             continue
         outputs.update(reported if isinstance(reported, dict) else {})
