@@ -44,6 +44,9 @@ def _edge_extremes(edge: Shape) -> list[Triple]:
     curve = topology.curve(edge)
     if topology.is_straight(edge):
         return []
+    if isinstance(curve, Part.BSplineCurve) and curve.Degree == 1:
+        first, last = edge.ParameterRange
+        return [_triple(curve.value(knot)) for knot in curve.getKnots() if first <= knot <= last]
     if isinstance(curve, Part.Circle):
         radii = (curve.Radius, curve.Radius)
     elif isinstance(curve, Part.Ellipse):

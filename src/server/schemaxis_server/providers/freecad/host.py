@@ -13,11 +13,11 @@ from schemaxis_server.providers.freecad.drawing import Drawing, Failed, Object
 from schemaxis_server.providers.freecad.topology import Shape
 from schemaxis_server.providers.order import execution_order, needed, unused_warnings
 
-import Part  # isort: skip
+import FreeCAD  # isort: skip
 
 _FURTHEST = 1e7
 _THINNEST = 1e-5
-_KERNEL_FAILURES = (Failed, Part.OCCError)
+_KERNEL_FAILURES = (Failed, FreeCAD.Base.FreeCADError)
 
 _KINDS = (
     ("step", "geometry/step", "model/step"),
@@ -78,6 +78,7 @@ def build_all(
         progress(done, f"{operation} {name}")
         file = bindings.get(f"{pointer}/options/file")
         inputs = [made[source] for source in node["inputs"]]
+        _require_numbers(node["options"], name, operation, pointer)
         try:
             made[name] = objects.build(drawing, name, operation, node["options"], inputs, file)
         except UnsupportedInput as reason:
@@ -88,6 +89,17 @@ def build_all(
             raise UnsupportedInput(message, pointer) from reason
         _require_sound(drawing.shape(made[name]), name, operation, pointer)
     return made
+
+
+def _require_numbers(options: Any, name: str, operation: str, pointer: str) -> None:
+    """Planning lets no other numbers through. With some of them FreeCAD ends without a word."""
+    if isinstance(options, float | int) and not abs(options) <= _FURTHEST:
+        raise UnsupportedInput(f"{name} ({operation}) has the size {options:g}; keep within 1e7 mm.", pointer)
+    if isinstance(options, Mapping):
+        options = list(options.values())
+    if isinstance(options, list):
+        for one in options:
+            _require_numbers(one, name, operation, pointer)
 
 
 def _require_sound(shape: Shape, name: str, operation: str, pointer: str) -> None:

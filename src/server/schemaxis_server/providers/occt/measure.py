@@ -103,7 +103,13 @@ def has_free_edges(shape: Shape) -> bool:
         GeomAbs_CurveType.GeomAbs_Circle,
         GeomAbs_CurveType.GeomAbs_Ellipse,
     )
-    return any(topology.curve(edge).GetType() not in known for edge in topology.edges(shape))
+    curves = (topology.curve(edge) for edge in topology.edges(shape))
+    return any(curve.GetType() not in known and not _is_polyline(curve) for curve in curves)
+
+
+def _is_polyline(curve: Any) -> bool:
+    """Whether a curve is a spline of straight parts, as other programs write a line now and then."""
+    return bool(curve.GetType() == GeomAbs_CurveType.GeomAbs_BSplineCurve and curve.Degree() == 1)
 
 
 def is_flat(shape: Shape) -> bool:
@@ -143,6 +149,8 @@ def _edge_extremes(edge: Shape) -> list[Triple]:
     kind = curve.GetType()
     if kind == GeomAbs_CurveType.GeomAbs_Line:
         return []
+    if _is_polyline(curve):
+        return [_coordinates(curve.Value(knot)) for knot in curve.BSpline().Knots() if _within(curve, knot)]
     if kind == GeomAbs_CurveType.GeomAbs_Circle:
         conic = curve.Circle()
         radii = (conic.Radius(), conic.Radius())
@@ -161,6 +169,10 @@ def _edge_extremes(edge: Shape) -> list[Triple]:
             if parameter <= last:
                 found.append(_coordinates(curve.Value(parameter)))
     return found
+
+
+def _within(curve: Any, parameter: float) -> bool:
+    return bool(curve.FirstParameter() <= parameter <= curve.LastParameter())
 
 
 def _face_extremes(face: Shape) -> list[Triple]:
