@@ -47,7 +47,7 @@ class OctaveBench(NumericsBench):
 
     def __init__(self, root: Path, session: octave.Session) -> None:
         super().__init__(root)
-        self.provider = PROVIDER  # type: ignore[assignment]
+        self.provider = PROVIDER
         self._producer = _Called(lambda request, kit: octave_host.produce(request, kit, session))  # type: ignore[assignment]
         self._verifier = _Called(lambda request, kit: verify(request, kit, by_numpy))  # type: ignore[assignment]
 

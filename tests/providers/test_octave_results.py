@@ -152,9 +152,9 @@ def test_infinities_keep_their_signs(bench: OctaveBench) -> None:
     ("name", "parameters", "initial"),
     [
         ("decay", {"rate": 2.5}, [3]),
-        ("decay", {"rate": -30}, [1]),
+        ("decay", {"rate": -9}, [1]),
         ("logistic", {"rate": 1.3, "capacity": 7}, [0.2]),
-        ("oscillator", {"angularFrequency": 40, "dampingRatio": 0.01}, [1, -2]),
+        ("oscillator", {"angularFrequency": 9, "dampingRatio": 0.01}, [1, -2]),
         (
             "oscillator",
             {"angularFrequency": 4, "dampingRatio": 3, "forceAmplitude": 5, "forceFrequency": 6},
@@ -173,8 +173,8 @@ def test_every_state_of_every_system_agrees_with_numpy(
         "system": {"type": name, **parameters},
         "initial": initial,
         "start": 0.5,
-        "stop": 13,
-        "count": 80,
+        "stop": 7,
+        "count": 40,
     }
     nodes = [node(state, "ode", **common, component=state) for state in SYSTEMS[name].states]
     made = document(*nodes, outputs=[one["id"] for one in nodes])
@@ -293,6 +293,65 @@ def test_an_empty_series_goes_through(bench: OctaveBench) -> None:
     found = bench.produce(document(*nodes, node("e", "expression", "s", expression="2*y")))
     assert found.path("series/csv").read_bytes() == b"x,y\r\n"
     assert is_verified(bench.verify(found))
+
+
+_EACH: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("smooth", {"window": 5}),
+    ("detrend", {"degree": 1}),
+    ("window", {}),
+    ("lowpass", {"cutoff": 0.2}),
+    ("resample", {"count": 4}),
+    ("interpolate", {"points": [0.5, 0], "method": "cubic"}),
+    ("interpolate", {"points": [0], "method": "linear"}),
+    ("derivative", {}),
+    ("integral", {"initial": 2}),
+    ("spectrum", {"scaling": "power"}),
+    ("peaks", {"minHeight": 0}),
+    ("statistics", {}),
+    ("polyfit", {"degree": 0}),
+    ("polyfit", {"degree": 2}),
+    ("expression", {"expression": "3"}),
+    (
+        "leastSquares",
+        {"model": "a + b*x^2", "initial": [{"name": "a", "value": 1}, {"name": "b", "value": 1}]},
+    ),
+)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_short_series_go_the_same_way_in_both(bench: OctaveBench, reverse: ReverseBench, count: int) -> None:
+    rows = {"x": [float(k) for k in range(count)], "y": [1.5, -2.0, 4.0, 0.25][:count]}
+    for operation, options in _EACH:
+        told = []
+        for one in (bench, reverse):
+            try:
+                made = one.table(rows, node("n", operation, "data", **options))
+            except Refused as refused:
+                told.append((refused.message, refused.pointer))
+                continue
+            report = one.verify(made)
+            assert is_verified(report), (operation, failures(report))
+            told.append(("", ""))
+        assert told[0] == told[1], operation
+
+
+def test_sums_beyond_the_range_of_a_double_are_infinite(bench: OctaveBench) -> None:
+    rows = {"x": [0.0, 1.0, 2.0], "y": [1.5e308, 1.5e308, -1.0]}
+    found = bench.table(rows, node("s", "statistics", "data"))
+    assert found.quantity("statistics")["sum"] == {"$number": "Infinity"}
+    assert found.quantity("rms") == pytest.approx(1.5e308 * math.sqrt(2 / 3))
+
+
+@pytest.mark.campaign
+def test_long_series_take_seconds_at_most(bench: OctaveBench) -> None:
+    nodes = [
+        *grid(0, 1, 200_000, "sin(1e5*x^2) + 0.3*sin(7e4*x)"),
+        node("p", "peaks", "data", count=1000, minDistance=1e-5),
+        node("s", "smooth", "data", window=999),
+        node("f", "polyfit", "data", degree=12),
+    ]
+    found = bench.produce(document(*nodes, outputs=["p", "s", "f"]))
+    assert found.quantity("count", "p") == 1000
 
 
 # Octave as verifier

@@ -9,7 +9,8 @@ function results = sx_op_peaks (x, y, least_height, least_prominence, least_dist
   level = y(first);
   rising = [false; level(2:end) > level(1:end - 1)];
   falling = [level(1:end - 1) > level(2:end); false];
-  runs = find (rising & falling);
+  # Of a scalar find gives no column.
+  runs = find (rising & falling)(:);
   place = floor ((first(runs) + last(runs)) / 2);
   heights = y(place);
   keep = prominences (level, runs) >= max (least_prominence, grain);

@@ -1,8 +1,7 @@
-# The sum, in more digits where all values are finite.
+# The sum, in more digits where it is finite.
 function found = sx_sum (values)
-  if (all (isfinite (values)))
-    found = sum (values, "extra");
-  else
+  found = sum (values, "extra");
+  if (! isfinite (found))
     found = sum (values);
   endif
 endfunction
