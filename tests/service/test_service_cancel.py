@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from schemaxis.v1 import job_pb2, task_pb2
@@ -120,3 +121,16 @@ def test_five_hundred_cancellations(program: Program) -> None:
     for instant in INSTANTS:
         assert outcomes[f"{instant}: JOB_STATE_CANCELLED"] == 50
     assert outcomes["after completion: JOB_STATE_SUCCEEDED"] == 50
+
+
+def test_a_job_that_the_service_s_end_cancelled_says_so(tmp_path: Path) -> None:
+    program = Program(tmp_path / "w", "--drain-seconds", "0.1")
+    program.start()
+    job = program.started(stub("hang", place=str(tmp_path)))
+    eventually((tmp_path / "hanging").exists, "the engine")
+    assert program.stop() == 0
+    program.start()
+    ended = program.call(program.jobs.GetJob, job_pb2.GetJobRequest(job_id=job.job_id)).job
+    assert (ended.state, ended.fault.code) == (job_pb2.JOB_STATE_CANCELLED, "CANCELLED")
+    assert ended.fault.message.startswith("The service was stopped.")
+    assert program.stop() == 0

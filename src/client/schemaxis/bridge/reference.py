@@ -29,6 +29,8 @@ _CONVENTIONS = (
     "Parameters may be written in snake_case or lowerCamelCase; results are in lowerCamelCase.",
     "A method may be refused with its own faults and with those of any method; work that was accepted and "
     "failed is no refusal, its job carries the fault.",
+    "Keep standard input open until your jobs have ended: its end cancels the jobs that this session "
+    "started and that still work.",
     "Wherever revision matters, send the one you saw as expected_revision; a wrong one changes nothing.",
     'A number that JSON lacks is {"$number":"NaN"}, "Infinity" or "-Infinity".',
     "The usual way: capabilities.search, capabilities.describe, create_task, plan, execute, job or "

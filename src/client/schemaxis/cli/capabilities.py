@@ -18,11 +18,11 @@ def capabilities(arguments: argparse.Namespace) -> int:
     async def work(service: Service) -> int:
         scope = arguments.scope
         lines: list[str]
-        # A capability is named provider.filter, a scope by parts with slashes.
+        # A capability is named provider.filter or by its filter alone, a scope by parts with slashes.
         if arguments.search:
             text = await _asked(service, "search", query=arguments.search, scope=scope, limit=100)
             lines = [] if arguments.json else _matches(json.loads(text), arguments)
-        elif "." in scope and "/" not in scope:
+        elif scope and "/" not in scope and scope != "domain":
             text = await _asked(service, "describe", capability=scope)
             lines = [] if arguments.json else _description(json.loads(text))
         else:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from schemaxis.bridge.text import Members, NotJson, TooDeep, parse, write
+from schemaxis.bridge.text import Members, NotJson, TooDeep, constant_pointer, parse, write
 from schemaxis.cli.main import UsageError
 
 
@@ -18,7 +18,10 @@ def read_document(source: str) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{source} cannot be read: {error}") from None
     try:
-        return parse(text)
+        document = parse(text)
+        if found := constant_pointer(document):
+            raise UsageError(f"{source} is not JSON: {found[1]} at {found[0]} is no number there.")
+        return document
     except (NotJson, TooDeep) as error:
         raise UsageError(f"{source} is not a JSON document: {error}.") from None
 

@@ -215,7 +215,7 @@ class Criterion(_message.Message):
     TOLERANCE_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     pointer: _builtins.str
-    """RFC 6901 pointer into the result: /outputs/<output's id>/<quantity>, for instance /outputs/body/volume, with /value below or not; what lies inside a quantity is below its value, as in /outputs/body/boundingBox/value/max/2. describe lists a capability's quantities. What no allowed provider's result can have is refused here; a document without the output is refused as a plan."""
+    """RFC 6901 pointer into the result: /outputs/<output's id>/<quantity>, for instance /outputs/body/volume, with /value below or not; what lies inside a quantity is below its value, as in /outputs/body/boundingBox/value/max/2. describe lists a capability's quantities. What no allowed provider's result can have is refused here; a job whose document has no such output has the goal unknown, and its section criteria says what there is instead."""
     operator: Global___CriterionOperator.ValueType
     """How the observed value is compared."""
     value_json: _builtins.str

@@ -101,6 +101,8 @@ def request_cancellation(tx: Transaction, job_id: str, fault: FaultView) -> Job:
     if job.state is JobState.QUEUED:
         return finish(tx, job_id, Ending(JobState.CANCELLED, fault))
     if job.state in (JobState.RUNNING, JobState.VERIFYING):
+        # Kept for the end, which comes when no process is left.
+        JOB_SHELF.put(tx, job_id, replace(job, fault=fault))
         return move(tx, job_id, job.state, JobState.CANCELLATION_REQUESTED)
     return job
 
@@ -117,7 +119,7 @@ def finish(tx: Transaction, job_id: str, ending: Ending) -> Job:
     state, fault = ending.state, ending.fault
     if job.state is JobState.CANCELLATION_REQUESTED and state is not JobState.INTERRUPTED:
         state = JobState.CANCELLED
-        fault = cancelled_fault()
+        fault = job.fault or cancelled_fault()
     succeeded = state is JobState.SUCCEEDED
     native = ending.native_state
     if state in (JobState.CANCELLED, JobState.INTERRUPTED) and ending.engine_started:
