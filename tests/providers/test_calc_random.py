@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,26 @@ pytestmark = needs(PROVIDER)
 _SEEDS = 300
 
 
+@pytest.fixture(scope="module")
+def calc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with Bench(PROVIDER, tmp_path_factory.mktemp("calc")) as bench:
+        yield bench
+
+
 def _fits(text: str, expected: Any, room: float) -> bool:
     if isinstance(expected, Failure):
         # Calc tells wrong arguments apart in its own way, but never a missing value from others.
-        return text == "#N/A" if expected.code == "#N/A" else text in ("#DIV/0!", "#NUM!", "#VALUE!")
+        others = ("#DIV/0!", "#NUM!", "#VALUE!")
+        return text == "#N/A" if expected.code == "#N/A" else text in others
     if expected is None:
         return text == ""
     if isinstance(expected, bool):
-        return text == str(expected).upper()
+        return bool(text == str(expected).upper())
     if isinstance(expected, str):
-        return text == expected
+        return bool(text == expected)
     if not math.isfinite(expected):
         return text == "#NUM!"
-    return abs(float(text) - expected) <= max(1e-12 * abs(expected), room)
+    return abs(float(text) - float(expected)) <= max(1e-12 * abs(float(expected)), room)
 
 
 def _check(bench: Bench, seed: int) -> None:
