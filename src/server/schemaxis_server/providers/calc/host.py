@@ -10,6 +10,7 @@ from schemaxis_server.providers.calc.calculator import NAME, Calc
 from schemaxis_server.providers.calc.charts import chart_of
 from schemaxis_server.providers.calc.kinds import MAX_PDF_CELLS, PUBLISHED, suffixes
 from schemaxis_server.providers.calc.resident import OFFICE
+from schemaxis_server.providers.calc.truths import refuse_truths
 from schemaxis_server.providers.spreadsheet import publishing
 from schemaxis_server.providers.spreadsheet.doubts import risky_texts
 from schemaxis_server.providers.spreadsheet.evaluation import Evaluation
@@ -35,6 +36,8 @@ def run(request: Mapping[str, Any], kit: Kit) -> dict[str, Any]:
         kit.progress((len(document["nodes"]) + index) / steps, f"publish {name}")
         table = evaluation.tables[name]
         node = document["nodes"][places[name]]
+        if node["filter"] == "chart":
+            refuse_truths(table, f"/nodes/{places[name]}")
         results[name] = publishing.quantities(table)
         (kit.publications / f"{name}.csv").write_bytes(publishing.csv(table))
         wanted = suffixes(table)

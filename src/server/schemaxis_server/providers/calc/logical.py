@@ -28,11 +28,12 @@ from schemaxis_server.providers.spreadsheet.formulas.tree import (
 
 
 class Truth(Enum):
-    """Whether a value is TRUE or FALSE: always, never, or sometimes."""
+    """Whether a value is TRUE or FALSE: always, never, sometimes, or that cannot be told yet."""
 
     ALWAYS = 1
     NEVER = 2
     SOMETIMES = 3
+    UNKNOWN = 4
 
 
 Holds = Callable[[Node], Truth]
@@ -61,7 +62,7 @@ _TAKE_TEXTS_FOR_NUMBERS = frozenset(("SUM", "AVERAGE", "MIN", "MAX", "COUNT", "P
 
 def unknown(reference: Node) -> Truth:
     """What is known of cells while planning: nothing, and so nothing is refused for them."""
-    return Truth.NEVER
+    return Truth.UNKNOWN
 
 
 def check(tree: Node, holds: Holds = unknown) -> None:
@@ -69,7 +70,7 @@ def check(tree: Node, holds: Holds = unknown) -> None:
     for node in walk(tree):
         if isinstance(node, Binary) and node.operator in _COMPARISONS:
             sides = {truth(node.left, holds), truth(node.right, holds)}
-            if sides not in ({Truth.ALWAYS}, {Truth.NEVER}):
+            if Truth.UNKNOWN not in sides and sides not in ({Truth.ALWAYS}, {Truth.NEVER}):
                 message = "TRUE or FALSE is compared with something else; Calc takes them for 1 and 0."
                 raise FormulaError(node.position, message, "both sides logical, or IF(…,1,0) for a number")
         elif isinstance(node, Binary) and node.operator == "&":
@@ -97,7 +98,7 @@ def _check_call(call: Call, holds: Holds) -> None:
 
 
 def _no_truth(node: Node, holds: Holds, how: str, position: int) -> None:
-    if truth(node, holds) is not Truth.NEVER:
+    if truth(node, holds) in (Truth.ALWAYS, Truth.SOMETIMES):
         message = f"TRUE or FALSE is {how}; Calc takes them for 1 and 0."
         raise FormulaError(position, message, "numbers and texts; IF(…,1,0) makes a number of a condition")
 
@@ -135,11 +136,13 @@ def truth(node: Node, holds: Holds) -> Truth:
         return _either([*branches, *([Truth.ALWAYS] if len(branches) == 1 else [])])
     if node.name in ("IFERROR", "IFNA"):
         return _either([truth(one, holds) for one in node.arguments])
-    if node.name in ("INDEX", "VLOOKUP"):
-        searched = node.arguments[0 if node.name == "INDEX" else 1]
-        return Truth.NEVER if holds(searched) is Truth.NEVER else Truth.SOMETIMES
+    if node.name == "VLOOKUP":
+        found = holds(node.arguments[1])
+        return found if found in (Truth.NEVER, Truth.UNKNOWN) else Truth.SOMETIMES
     return Truth.NEVER
 
 
 def _either(truths: list[Truth]) -> Truth:
+    if Truth.UNKNOWN in truths:
+        return Truth.UNKNOWN
     return truths[0] if len(set(truths)) == 1 else Truth.SOMETIMES

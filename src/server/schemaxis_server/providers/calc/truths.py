@@ -10,7 +10,7 @@ from schemaxis_server.providers.calc.logical import Holds, Truth, check
 from schemaxis_server.providers.spreadsheet.formulas.parser import parse
 from schemaxis_server.providers.spreadsheet.formulas.tokens import FormulaError
 from schemaxis_server.providers.spreadsheet.formulas.tree import Area, Cell, Node, address
-from schemaxis_server.providers.spreadsheet.table import Formula, Sheet
+from schemaxis_server.providers.spreadsheet.table import Formula, Sheet, Table
 from schemaxis_server.providers.spreadsheet.values import Value
 
 _SHEET = re.compile(r"\b(Source|Model)!")
@@ -23,14 +23,24 @@ Places = Mapping[int, frozenset[int]]
 def check_workbook(sheets: Sequence[Sheet], values: Sequence[list[list[Value]]], pointer: str) -> None:
     """Raises ``UnsupportedInput`` for the first formula of which Calc makes something else for that."""
     places = {sheet.name: _places(cells) for sheet, cells in zip(sheets, values, strict=True)}
-    if not any(places.values()):
-        return
+    none = not any(places.values())
     for sheet in sheets:
         safe: set[str] = set()
         for row, contents in enumerate(sheet.rows, 1):
             for column, content in enumerate(contents, 1):
-                if isinstance(content, Formula):
+                # The vocabulary's own formulas look into another sheet; by themselves they are safe.
+                if isinstance(content, Formula) and not (none and _SHEET.search(content.text)):
                     _check(content.text, Cell(column, row), sheet.name, places, safe, pointer)
+
+
+def refuse_truths(table: Table, pointer: str) -> None:
+    """Raises ``UnsupportedInput`` if a chart's table holds TRUE or FALSE: Calc would draw 1 and 0, not a gap."""
+    for place, name in enumerate(table.columns):
+        if any(isinstance(row[place], bool) for row in table.rows):
+            message = f"The column {name[:60]} of the chart holds TRUE or FALSE, which Calc draws as 1 and 0."
+            raise UnsupportedInput(
+                f"{message} Make numbers of them with IF(…,1,0), or leave them out.", pointer
+            )
 
 
 def _places(cells: list[list[Value]]) -> Places:

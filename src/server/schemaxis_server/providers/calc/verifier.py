@@ -272,7 +272,6 @@ class CalcReport(Report):
         if len(wanted.numbers) != len(drawn.numbers):
             differences.add("points", len(wanted.numbers), len(drawn.numbers))
         for index, (meant, shown) in enumerate(zip(wanted.numbers, drawn.numbers, strict=False)):
-            # Of bars the first column names the places, which are no numbers.
             for place, value in enumerate(meant):
                 seen = shown[place] if place < len(shown) else None
                 if not _same_sample(value, seen):
@@ -383,13 +382,12 @@ def _wanted_chart(node: Mapping[str, Any], cells: Sequence[Sequence[Value]]) -> 
     last = len(cells) + 1
     letters = "ABCDEFGHI"
     kind = "bar" if options["kind"] == "bar" else "scatter"
-    numbers = tuple(tuple(_finite(value) for value in row) for row in cells)
     return ods_reader.ReadChart(
         kind,
         options["title"],
         f"A2:A{last}",
         tuple(f"{letters[place]}2:{letters[place]}{last}" for place in range(1, 1 + len(options["y"]))),
-        tuple((None, *row[1:]) for row in numbers) if kind == "bar" else numbers,
+        tuple(tuple(_finite(value) for value in row) for row in cells),
     )
 
 
