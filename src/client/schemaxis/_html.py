@@ -1,10 +1,35 @@
-"""How a notebook shows the handles: one small table each."""
+"""How a notebook shows the handles: one small table each, and the pictures below it.
+
+A notebook that is given HTML and a picture shows the HTML alone, so pictures are part of it.
+"""
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 
 from schemaxis.models import JobRecord, PlanRecord, ResourceRecord, TaskRecord
+
+PICTURES = frozenset({"image/png", "image/svg+xml"})
+"""The media types that are shown."""
+
+MOST_PICTURE_BYTES = 4 * 1024 * 1024
+"""A larger picture is left out: it would be stored in the notebook."""
+
+MOST_PICTURES = 8
+"""Of a job; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture with its name; without ``data``, ``problem`` says why it is not shown."""
+
+    name: str
+    media_type: str
+    data: bytes | None
+    problem: str = ""
 
 
 def task(record: TaskRecord) -> str:
@@ -33,7 +58,7 @@ def plan(record: PlanRecord) -> str:
     )
 
 
-def job(record: JobRecord) -> str:
+def job(record: JobRecord, pictures: Iterable[Picture] = (), left_out: int = 0) -> str:
     rows = [
         ("state", str(record.state)),
         ("verified", "yes" if record.verified else "no"),
@@ -43,11 +68,13 @@ def job(record: JobRecord) -> str:
     ]
     if record.fault:
         rows.append(("fault", f"{record.fault.code}: {record.fault.message}"))
-    return _table(f"Job {record.job_id}", *rows)
+    if left_out:
+        rows.append(("pictures", f"{left_out} more in its resources"))
+    return _table(f"Job {record.job_id}", *rows) + "".join(map(_figure, pictures))
 
 
-def resource(record: ResourceRecord) -> str:
-    return _table(
+def resource(record: ResourceRecord, picture: Picture | None = None) -> str:
+    shown = _table(
         f"Resource {record.name}",
         ("id", record.resource_id),
         ("kind", record.kind),
@@ -55,6 +82,15 @@ def resource(record: ResourceRecord) -> str:
         ("SHA-256", record.sha256),
         ("state", str(record.state)),
     )
+    return shown + (_figure(picture) if picture else "")
+
+
+def _figure(picture: Picture) -> str:
+    if picture.data is None:
+        return f"<p>{escape(picture.name)}: {escape(picture.problem)}</p>"
+    # As the source of an image an SVG cannot run scripts.
+    source = f"data:{picture.media_type};base64,{base64.b64encode(picture.data).decode()}"
+    return f"<img alt='{escape(picture.name)}' title='{escape(picture.name)}' src='{source}'>"
 
 
 def _table(title: str, *rows: tuple[str, str]) -> str:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
+from schemaxis import _html
 from schemaxis._channel import new_request_id
 from schemaxis._codec import jobs as job_codec
 from schemaxis._codec import plans as plan_codec
@@ -17,7 +18,7 @@ from schemaxis._codec import tasks as task_codec
 from schemaxis._views import JobView, PlanView, TaskView
 from schemaxis._watch import WatchMachine
 from schemaxis.connection import Connection
-from schemaxis.errors import WaitTimeout
+from schemaxis.errors import SchemaxisError, WaitTimeout
 from schemaxis.looking import Observed, walk
 from schemaxis.models import JobRecord, PlanRecord, TaskRecord, Verification
 from schemaxis.resources import Resource, list_resources
@@ -186,6 +187,17 @@ class Job(Observed, JobView):
 
     def _target(self) -> dict[str, str]:
         return {"job_id": self.job_id}
+
+    def _repr_html_(self) -> str:
+        try:
+            found = self.resources if self.record.resource_ids else []
+        except SchemaxisError:
+            # What the handle knows is shown even where nobody answers.
+            found = []
+        drawn = [one for one in found if one.media_type in _html.PICTURES]
+        pictures = [one._picture() for one in drawn[: _html.MOST_PICTURES]]
+        left_out = max(len(drawn) - _html.MOST_PICTURES, 0)
+        return _html.job(self.record, [picture for picture in pictures if picture], left_out)
 
 
 def list_plans(connection: Connection, task_id: str | None) -> Iterator[Plan]:

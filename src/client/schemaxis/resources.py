@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-from schemaxis import _requests
+from schemaxis import _html, _requests
 from schemaxis._codec import resources as codec
 from schemaxis._codec.observations import observation
 from schemaxis._download import PartFile, ReadMachine, check_digest, sha256_of
 from schemaxis._evidence import Look
 from schemaxis._views import ResourceView
 from schemaxis.connection import Connection
+from schemaxis.errors import SchemaxisError
 from schemaxis.looking import look_whole, walk
 from schemaxis.models import Observation, Range, ResourceRecord
 from schemaxis.streams import Chunks, ResourceFile
 from schemaxis.v1 import resource_pb2
 
 _FILE_BUFFER_BYTES = 262_144
-_SHOWN_PICTURE_BYTES = 4 * 1024 * 1024
 
 
 class Resource(ResourceView):
@@ -120,10 +120,31 @@ class Resource(ResourceView):
             for chunk in chunks:
                 part.write(chunk)
 
-    def _repr_png_(self) -> bytes | None:
-        if self.media_type != "image/png" or self.size_bytes > _SHOWN_PICTURE_BYTES:
+    def _picture(self) -> _html.Picture | None:
+        """What a notebook shows of it: showing a handle never raises, it says what is in the way."""
+        if self.media_type not in _html.PICTURES:
             return None
-        return self.read()
+        data, problem = None, f"its {self.size_bytes:,} bytes are too many to be shown here; save it."
+        if self.size_bytes <= _html.MOST_PICTURE_BYTES:
+            try:
+                data = self.read()
+            except SchemaxisError as error:
+                problem = str(error)
+        return _html.Picture(self.name, self.media_type, data, problem)
+
+    def _bytes_of(self, media_type: str) -> bytes | None:
+        picture = self._picture() if self.media_type == media_type else None
+        return picture.data if picture else None
+
+    def _repr_png_(self) -> bytes | None:
+        return self._bytes_of("image/png")
+
+    def _repr_svg_(self) -> str | None:
+        data = self._bytes_of("image/svg+xml")
+        return None if data is None else data.decode(errors="replace")
+
+    def _repr_html_(self) -> str:
+        return _html.resource(self.record, self._picture())
 
 
 def list_resources(connection: Connection, job_id: str | None) -> Iterator[Resource]:

@@ -202,6 +202,20 @@ def _reading(add: _Adder) -> None:
         help="a file or directory; by default the resource's own name here, - for stdout",
     )
     _force(read)
+    show = add(
+        "show",
+        "show.show",
+        "Show the pictures of a job or a resource here, or save them where the terminal shows none.",
+    )
+    show.add_argument("resource", metavar="RESOURCE|JOB")
+    show.add_argument(
+        "-o",
+        "--output",
+        default="",
+        metavar="PATH",
+        help="save them too: a file for one picture, else a directory",
+    )
+    _force(show)
 
 
 def _checking(add: _Adder) -> None:

@@ -55,7 +55,7 @@ def read(arguments: argparse.Namespace) -> int:
             sys.stdout.buffer.flush()
             return Exit.DONE
         target = _target(arguments.output, resource)
-        _refuse_taken([target], force=arguments.force, way=_WAY)
+        refuse_taken([target], force=arguments.force, way=_WAY)
         await resource.save(target)
         if arguments.json:
             record = await service.call("get_resource", resource_id=arguments.resource)
@@ -120,14 +120,15 @@ async def save_all(found: Sequence[Resource], directory: Path, *, force: bool, w
         name = own_name(resource)
         names.append(f"{resource.resource_id}-{name}" if name in names else name)
     targets = [directory / name for name in names]
-    _refuse_taken(targets, force=force, way=way)
+    refuse_taken(targets, force=force, way=way)
     directory.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  # one call, local
     for resource, target in zip(found, targets, strict=True):
         await resource.save(target)
     return targets
 
 
-def _refuse_taken(targets: Sequence[Path], *, force: bool, way: str) -> None:
+def refuse_taken(targets: Sequence[Path], *, force: bool, way: str) -> None:
+    """Refuse to replace what is there, but for regular files by ``force``. Raises :class:`UsageError`."""
     taken = [target for target in targets if os.path.lexists(target)]
     if odd := [target for target in taken if not target.is_file() or target.is_symlink()]:
         raise UsageError(f"{odd[0]} is no regular file and is not replaced; nothing was saved.")

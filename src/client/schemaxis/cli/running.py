@@ -15,6 +15,7 @@ from schemaxis.cli.documents import override, read_document, request_with, versi
 from schemaxis.cli.jobs import cancelled, job_lines
 from schemaxis.cli.main import Exit, UsageError, discard_output
 from schemaxis.cli.output import complain, note, print_lines, table, wrapped
+from schemaxis.cli.pictures import PICTURE, pictures_of, show_inline
 from schemaxis.cli.progress import Progress
 from schemaxis.cli.report import passed_checks, resource_lines, verification_lines
 from schemaxis.cli.resources import check_directory, save_all
@@ -23,6 +24,8 @@ from schemaxis.cli.tasks import check_task_options, task_for
 from schemaxis.cli.workspaces import command, creatable
 
 _PREVIEW = "picture/preview"
+# A report of a job with many outputs is still read from its beginning.
+_MOST_PICTURES = 4
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -176,8 +179,20 @@ class _Run:
         else:
             print_lines(*await job_lines(self._service, outcome.status))
             print_lines(*self._rest(outcome))
+            await self._draw(outcome)
         if outcome.refused is not None:
             complain(str(outcome.refused))
+
+    async def _draw(self, outcome: _Outcome) -> None:
+        """The pictures themselves, where the terminal shows them."""
+        if not any(one["mediaType"].startswith(PICTURE) for one in outcome.resources):
+            return
+        job_id = outcome.status["jobId"]
+        pictures = pictures_of([one async for one in self._service.client.resources.list(job_id)][::-1])
+        shown = await show_inline(pictures[:_MOST_PICTURES])
+        if shown and len(pictures) > _MOST_PICTURES:
+            way = command(self._arguments, f"show {job_id}")
+            print_lines(*wrapped(f"{way} shows all {len(pictures)} pictures."))
 
     async def _show_json(self, outcome: _Outcome) -> None:
         from schemaxis import _json
