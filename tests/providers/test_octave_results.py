@@ -418,3 +418,5 @@ def test_the_engine_is_looked_for_where_it_is_said_to_be(tmp_path: Any) -> None:
     assert "is it GNU Octave" in PROVIDER.engine(str(tmp_path)).problem
     other.write_text("#!/bin/sh\necho 'GNU Octave, version 5.2.0'\n")
     assert "or later is needed" in PROVIDER.engine(str(other)).problem
+    other.write_text("no program at all\n")
+    assert "does not tell its version" in PROVIDER.engine(str(other)).problem

@@ -48,7 +48,7 @@ LONG: dict[str, Any] = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def program() -> Iterator[Program]:
     with tempfile.TemporaryDirectory(prefix="sx-") as directory:
         served = Program(Path(directory) / "w")

@@ -50,21 +50,22 @@ def _version(program: Path) -> tuple[str, str]:
         return "", f"{program} cannot be looked at ({reason.strerror})"
     key = (str(program), state.st_mtime_ns, state.st_size)
     if key not in _versions:
-        _versions[key] = _asked_version(program)
+        try:
+            _versions[key] = _asked_version(program)
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            # On a busy machine that may be otherwise the next time.
+            return "", f"{program} does not tell its version ({type(problem).__name__})"
     return _versions[key]
 
 
 def _asked_version(program: Path) -> tuple[str, str]:
-    try:
-        done = subprocess.run(  # noqa: S603, RUF100
-            [str(program), "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_START_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        return "", f"{program} does not tell its version ({type(problem).__name__})"
+    done = subprocess.run(  # noqa: S603, RUF100
+        [str(program), "--version"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_START_SECONDS,
+        check=False,
+    )
     found = _VERSION.match(done.stdout)
     if found is None:
         return "", f"{program} does not tell its version; is it GNU Octave?"
