@@ -296,16 +296,3 @@ def history() -> Iterator[Line]:
                         pass
             medians = {client: statistics.median(measured) for client, measured in times.items()}
             yield Line("ExecutePlan, 100,000 jobs / empty", f"{medians[mine] / medians[other]:.2f}", "≤ 1.2")
-
-
-PARTS: tuple[Callable[[], Iterator[Line]], ...] = (get_job, reads, watching, smallest_job, history)
-
-
-def report(names: list[str], write: Callable[[str], object]) -> None:
-    """Run the parts named, or all, and write a line for each figure."""
-    for part in PARTS:
-        if names and part.__name__ not in names:
-            continue
-        for line in part():
-            wanted = f"   wanted {line.wanted}" if line.wanted else ""
-            write(f"{line.what:<50}{line.figure}{wanted}")
