@@ -121,11 +121,9 @@ def formulas(program: str, folder: Path) -> Any:
         "unknown": "=NOSUCH(A2)",
         "service": f'=WEBSERVICE("{secret.as_uri()}")',
     }.items():
-        try:
-            values = calculator.calculate([Sheet("Result", [["x", "y"], [1.0, Formula(text)]])])
-            found[name] = repr(values[0][1][1])
-        except Exception as reason:
-            found[name] = type(reason).__name__
+        document = calculator.document([Sheet("Result", [["x", "y"], [1.0, Formula(text)]])])
+        cell = document.Sheets.getByIndex(0).getCellByPosition(1, 1)
+        found[name] = {"error": cell.getError(), "value": cell.getValue(), "formula": cell.getFormula()}
     return found
 
 
