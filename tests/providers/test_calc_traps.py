@@ -216,52 +216,48 @@ def slow() -> JsonObject:
     return {"version": VERSION, "nodes": nodes, "output": "f39"}
 
 
-@pytest.mark.parametrize("how", ["cancelled", "deadline"])
-async def test_a_stopped_job_leaves_no_office_at_work_and_the_next_job_works(
-    how: str, pool: HostPool, job: MakeJob, tmp_path: Path
-) -> None:
-    first = job(small(1.5))
-    assert (await first.on(pool)).exit_code == 0, first.listener.text("stderr")
-    (pid,) = office_pids(tmp_path)
-    work = job(slow(), deadline_seconds=1.5 if how == "deadline" else 60)
-    running = work.begin(pool)
-    if how == "cancelled":
-        await until(lambda: len(work.listener.states) > 2, 30)
-        work.cancel.set()
-    outcome = await running
-    assert outcome.end is (End.CANCELLED if how == "cancelled" else End.DEADLINE)
-    assert outcome.tree_empty
-    assert pid not in office_pids(tmp_path)
-    after = job(small(2.5))
-    assert (await after.on(pool)).exit_code == 0
-    assert twice(after) == 5.0
-
-
-async def test_a_killed_host_takes_its_office_with_it(pool: HostPool, job: MakeJob, tmp_path: Path) -> None:
-    first = job(small(1.5))
-    await first.on(pool)
-    (pid,) = office_pids(tmp_path)
-    os.kill(pool.stats()["calc"].pid, signal.SIGKILL)
-    assert eventually(lambda: gone(pid))
-    again = job(small(3.5))
-    assert (await again.on(pool)).exit_code == 0
-    assert twice(again) == 7.0
-
-
-async def test_a_dead_office_is_replaced(pool: HostPool, job: MakeJob, tmp_path: Path) -> None:
-    await job(small(1.5)).on(pool)
-    (pid,) = office_pids(tmp_path)
-    os.kill(pid, signal.SIGKILL)
-    await until(lambda: pool.stats()["calc"].starts == 2 and pool.stats()["calc"].state == "ready", 20)
-    again = job(small(4.5))
-    assert (await again.on(pool)).exit_code == 0
-    assert twice(again) == 9.0
-
-
-async def test_jobs_side_by_side_on_one_office_keep_apart(
+async def test_no_way_of_ending_leaves_an_office_at_work_and_the_next_job_works(
     pool: HostPool, job: MakeJob, tmp_path: Path
 ) -> None:
-    await job(small(0.5)).on(pool)
+    """One after another, since each costs the start of an office."""
+
+    async def works(value: float) -> int:
+        after = job(small(value))
+        assert (await after.on(pool)).exit_code == 0, after.listener.text("stderr")
+        assert twice(after) == 2 * value
+        (pid,) = office_pids(tmp_path)
+        return pid
+
+    first = await works(1.5)
+    work = job(slow(), deadline_seconds=60)
+    running = work.begin(pool)
+    await until(lambda: len(work.listener.states) > 2, 30)
+    work.cancel.set()
+    assert (await running).end is End.CANCELLED
+    assert gone(first)
+
+    second = await works(2.5)
+    outcome = await job(slow(), deadline_seconds=1.5).on(pool)
+    assert outcome.end is End.DEADLINE
+    assert outcome.tree_empty
+    assert gone(second)
+
+    async def replaced(starts: int) -> None:
+        await until(
+            lambda: (pool.stats()["calc"].starts, pool.stats()["calc"].state) == (starts, "ready"), 30
+        )
+
+    third = await works(3.5)
+    starts = pool.stats()["calc"].starts
+    os.kill(third, signal.SIGKILL)
+    await replaced(starts + 1)
+
+    fourth = await works(4.5)
+    os.kill(pool.stats()["calc"].pid, signal.SIGKILL)
+    await replaced(starts + 2)
+    assert gone(fourth)
+    await works(5.5)
+
     jobs = [job(small(float(place))) for place in range(6)]
     outcomes = await asyncio.gather(*(one.on(pool) for one in jobs))
     assert [one.exit_code for one in outcomes] == [0] * 6
