@@ -32,6 +32,15 @@ The exit code is 0 for a verified result that meets every criterion, else 1. Ctr
 it ended.
 """
 
+_QUALIFY_EPILOG = """\
+Families and their providers: geometry=freecad, numerics=octave, spreadsheet=calc. A step whose engine is missing
+is not run, and the installation then counts as not qualified; --provider geometry=occt --provider numerics=numpy
+--provider spreadsheet=sheet qualifies what is installed with the package. Unless a workspace is named, the work is
+done in one of its own, DIR/workspace.
+
+The exit code is 0 only if every step passed.
+"""
+
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command. What it parses names the ``module`` and ``function`` to run."""
@@ -221,6 +230,29 @@ def _reading(add: _Adder) -> None:
 def _checking(add: _Adder) -> None:
     doctor = add("doctor", "doctor.doctor", "Check this installation, its engines and the workspace.")
     doctor.add_argument("--deep", action="store_true", help="also read every stored record and byte")
+    qualify = add(
+        "qualify",
+        "qualify.qualify",
+        "Work with the engines as an agent does, and report what passed and what was verified.",
+        epilog=_QUALIFY_EPILOG,
+    )
+    qualify.add_argument(
+        "-o",
+        "--output-directory",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="where report.json, report.md, the pictures and the bridge's log go",
+    )
+    qualify.add_argument(
+        "--provider",
+        action="append",
+        default=[],
+        metavar="FAMILY=NAME",
+        dest="providers",
+        help="another provider for a family, as in geometry=occt; may be repeated",
+    )
+    qualify.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the outcome")
 
 
 def _force(parser: argparse.ArgumentParser) -> None:

@@ -43,6 +43,11 @@ def creatable(arguments: argparse.Namespace) -> Path:
     return _place(arguments).path
 
 
+def is_named(arguments: argparse.Namespace) -> bool:
+    """Whether somebody named the workspace, by the option or the environment."""
+    return bool(_named(arguments).named_by)
+
+
 def existing(arguments: argparse.Namespace) -> Path:
     """The directory of a workspace that is there.
 
