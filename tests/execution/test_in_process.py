@@ -32,7 +32,8 @@ def box(height: float) -> dict[str, Any]:
 def test_the_study_and_what_a_later_service_finds(tmp_path: Path) -> None:
     volume = Criterion(pointer="/outputs/body/volume", operator=CriterionOperator.EQUALS, value=1500)
     with ExecutionService(tmp_path / "w") as service:
-        assert service.search_capabilities("extrusoin")[0].capability.name == "occt.extrude"
+        found = [match.capability.name for match in service.search_capabilities("extrusoin")]
+        assert "occt.extrude" in found[:2]
         task = service.create_task("A box", ["occt"], Budget(max_attempts=2), [volume])
         first = service.execute(service.plan(task.task_id, box(5), 0).plan_id, 1)
         assert service.wait(first.job_id).goal is Goal.NOT_MET
