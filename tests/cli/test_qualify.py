@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -16,7 +17,10 @@ from typing import Any
 import pytest
 from providers.engines import needs
 from schemaxis.qualify.bridge import Bridge, BridgeBroken, Refused
+from schemaxis.qualify.engines import Engines
+from schemaxis.qualify.parts import VARIANTS, refine
 from schemaxis.qualify.report import markdown
+from schemaxis.qualify.work import Job, Task, Unmet, Work
 from schemaxis_server.providers.calc.provider import PROVIDER as CALC
 from schemaxis_server.providers.freecad.provider import PROVIDER as FREECAD
 from schemaxis_server.providers.octave.provider import PROVIDER as OCTAVE
@@ -205,6 +209,110 @@ def test_text_of_engines_marks_nothing_in_the_report() -> None:
     (row,) = [line for line in shown.splitlines() if line.startswith("| s |")]
     assert len(re.findall(r"(?<!\\)\|", row)) == 5
     assert "(FAILED)" in shown
+
+
+class Scripted(Bridge):
+    """A bridge that answers what a test says."""
+
+    def __init__(self, answers: dict[str, list[Any]]) -> None:
+        self._answers = {method: list(said) for method, said in answers.items()}
+
+    def call(self, method: str, **params: Any) -> Any:
+        return self._answers[method].pop(0)
+
+    def stream(self, method: str, **params: Any) -> list[Any]:
+        return list(self._answers[method].pop(0))
+
+
+DATA = bytes(range(256)) * 100
+PIECES: list[Any] = [
+    {"data": base64.b64encode(DATA[:16_384]).decode(), "nextOffset": 16_384},
+    {"data": base64.b64encode(DATA[16_384:]).decode()},
+]
+PICTURE: Any = {
+    "resourceId": "res_1",
+    "name": "a.png",
+    "kind": "picture/preview",
+    "mediaType": "image/png",
+    "sizeBytes": len(DATA),
+    "sha256": hashlib.sha256(DATA).hexdigest(),
+}
+
+
+def job_of(*resources: Any) -> Job:
+    return Job({"jobId": "job_1", "state": "succeeded", "verified": True}, {}, {}, {}, list(resources))
+
+
+def test_a_picture_is_put_together_from_its_ranges(tmp_path: Path) -> None:
+    work = Work(Scripted({"resource": PIECES}), tmp_path)
+    assert work.save_pictures(job_of(PICTURE, {**PICTURE, "mediaType": "model/stl"})) == 1
+    assert (tmp_path / work.pictures[0]["path"]).read_bytes() == DATA
+    assert work.pictures[0]["ranges"] == 2
+
+
+@pytest.mark.parametrize(
+    ("pieces", "picture", "why"),
+    [
+        ([PIECES[1]], PICTURE, "SHA-256"),
+        (PIECES, {**PICTURE, "sizeBytes": len(DATA) + 1}, "SHA-256"),
+        ([{**PIECES[0], "nextOffset": 0}], PICTURE, "goes on at 0"),
+        ([{**PIECES[0], "nextOffset": 20_000}, PIECES[1]], PICTURE, "goes on at 20000"),
+        ([{"data": "", "nextOffset": 0}], PICTURE, "goes on at 0"),
+    ],
+)
+def test_bytes_that_are_not_the_resources_are_not_kept(
+    pieces: list[Any], picture: Any, why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Unmet, match=why):
+        Work(Scripted({"resource": pieces}), tmp_path).save_pictures(job_of(picture))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        ([{"sequence": 1}, {"sequence": 3, "terminal": {}}], "gaps"),
+        ([{"sequence": 2}, {"sequence": 1, "terminal": {}}], "out of order"),
+        ([{"sequence": 1}, {"sequence": 2}], "not its end"),
+        ([], "not its end"),
+    ],
+)
+def test_events_that_are_not_dense_or_do_not_end_are_told(
+    events: list[Any], why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Unmet, match=why):
+        Work(Scripted({"watch_job": [events]}), tmp_path).finished("x", {}, "job_1")
+
+
+def test_a_revision_that_jumps_is_told(tmp_path: Path) -> None:
+    work = Work(Scripted({"plan": [{"planId": "plan_1", "revision": 3}]}), tmp_path)
+    with pytest.raises(Unmet, match="revision 3, after 1"):
+        work.plan(Task("task_1", 1), {})
+
+
+def _whole(value: Any) -> Any:
+    return {"mode": "value", "members": [], "revision": "r", "value": value}
+
+
+def test_a_kernel_that_measures_wrongly_does_not_qualify(tmp_path: Path) -> None:
+    (variant, *_) = VARIANTS
+    engines = Engines({"geometry": "g"}, {"g": {"provider": "g", "documentVersion": "v", "available": True}})
+    told = variant.volume(variant.height) * 1.00001
+    plan = {"planId": "p", "revision": 1, "providers": [], "bindings": []}
+    status = {"jobId": "j", "taskId": "t", "state": "succeeded", "verified": True, "goal": "not-met"}
+    result: Any = {"outputs": {"part": {"volume": {"value": told}}}}
+    looks = [_whole(result), _whole({"checks": [], "notCovered": []})]
+    answers: dict[str, list[Any]] = {
+        "create_task": [{"taskId": "t", "revision": 0}],
+        "plan": [plan],
+        "execute": [{"jobId": "j"}],
+        "watch_job": [[{"sequence": 1, "terminal": {}}]],
+        "job": [status],
+        "observe": looks,
+        "list_resources": [{"resources": []}],
+    }
+    with pytest.raises(Unmet, match="the volume of the small plate"):
+        refine(Work(Scripted(answers), tmp_path), engines, variant)
 
 
 def test_a_bridge_that_ends_is_told(place: Path) -> None:

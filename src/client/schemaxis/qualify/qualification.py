@@ -76,13 +76,14 @@ class _Qualification:
         level = call("capabilities.browse", scope=f"domain/{family}")
         require(bool(level["scopes"]), f"there is nothing in domain/{family}")
         query = {"geometry": "round hole", "numerics": "frequency", "spreadsheet": "computed column"}[family]
-        matches = call("capabilities.search", query=query, scope=f"domain/{family}", limit=5)["matches"]
-        require(bool(matches), f"nothing is found for {query!r}")
+        matches = call("capabilities.search", query=query, scope=f"domain/{family}", limit=10)["matches"]
         found = [match["capability"]["capability"] for match in matches]
-        described = call("capabilities.describe", capability=found[0])
-        require(described["example"]["version"] != "", f"{found[0]} has no example")
-        call("capabilities.schema", capability=found[0])
-        return {"methods": len(methods["methods"]), "provider": entry["provider"], "found": found}
+        own = [name for name in found if name.startswith(f"{entry['provider']}.")]
+        require(bool(own), f"nothing of {entry['provider']} is found for {query!r}, but {found}")
+        described = call("capabilities.describe", capability=own[0])
+        require(described["example"]["version"] != "", f"{own[0]} has no example")
+        call("capabilities.schema", capability=own[0])
+        return {"methods": len(methods["methods"]), "provider": entry["provider"], "found": own}
 
     def _refine(self, variant: Variant) -> Any:
         job, tried = refine(self.work, self.engines, variant)
