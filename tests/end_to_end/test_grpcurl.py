@@ -73,7 +73,7 @@ def execute(call: Call, plan: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_study_from_search_to_an_exhausted_budget(call: Call) -> None:
     (found,) = call("CapabilityService/SearchCapabilities", query="extrusion", scope="domain/geometry")
-    assert found["matches"][0]["capability"]["capability"] == "occt.extrude"
+    assert found["matches"][0]["capability"]["capability"].endswith(".extrude")
     (created,) = call(
         "TaskService/CreateTask",
         objective="Produce a 1500 mm3 box",

@@ -40,7 +40,7 @@ def workspace() -> Iterator[Path]:
 def test_the_study(workspace: Path, tmp_path: Path) -> None:
     with schemaxis.start(workspace) as client:
         found = client.capabilities.search("extrusion", "domain/geometry")
-        assert found.matches[0].capability.capability == "occt.extrude"
+        assert found.matches[0].capability.capability.endswith(".extrude")
         task = client.tasks.create("Produce a 1500 mm3 box", ["occt"], budget=BUDGET, criteria=[CRITERION])
         assert task.revision == 0
 
@@ -91,7 +91,7 @@ def test_the_study(workspace: Path, tmp_path: Path) -> None:
 async def test_the_study_with_asyncio(workspace: Path, tmp_path: Path) -> None:
     async with schemaxis.aio.start(workspace) as client:
         found = await client.capabilities.search("extrusion", "domain/geometry")
-        assert found.matches[0].capability.capability == "occt.extrude"
+        assert found.matches[0].capability.capability.endswith(".extrude")
         task = await client.tasks.create(
             "Produce a 1500 mm3 box", ["occt"], budget=BUDGET, criteria=[CRITERION]
         )

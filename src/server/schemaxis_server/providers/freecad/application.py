@@ -11,8 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIBRARY_VARIABLE = "SCHEMAXIS_FREECAD_LIBRARY"
-"""The environment variable that names the folder of FreeCAD's modules."""
+from schemaxis_server.providers.freecad.location import LIBRARY_VARIABLE
 
 
 def _prepare() -> None:
@@ -30,16 +29,12 @@ def _prepare() -> None:
 _prepare()
 
 import FreeCAD  # noqa: E402
-import Part  # noqa: E402
 
 # FreeCAD turns a segmentation fault into an exit; a signal is the truth.
 signal.signal(signal.SIGSEGV, signal.SIG_DFL)
 
 NAME = "FreeCAD"
 VERSION = ".".join(FreeCAD.Version()[:3])
-KERNEL = f"Open CASCADE {Part.OCC_VERSION}"
-
-__all__ = ["KERNEL", "LIBRARY_VARIABLE", "NAME", "VERSION", "work_below"]
 
 
 def work_below(folder: Path) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from schemaxis_server.native.hostkit import UnsupportedInput
-from schemaxis_server.providers.freecad import application
+from schemaxis_server.providers.freecad import application  # noqa: F401 - FreeCAD is found by it
 
 import FreeCAD  # isort: skip
 import Part  # isort: skip
@@ -52,9 +51,10 @@ class Drawing:
 
     def compute(self, made: Object) -> None:
         """Compute an object alone. Raises :class:`Failed`, since FreeCAD itself only takes a note."""
-        self._document.recompute([made])
-        if not made.isValid():
+        # Not by its document, which looks through all that it holds each time.
+        if not made.recompute() or not made.isValid():
             raise Failed(made.getStatusString())
+        made.purgeTouched()
 
     def shape(self, made: Object) -> Any:
         """The shape of an object, a link's among them, in place."""
@@ -89,6 +89,3 @@ def unit(direction: str | Sequence[float]) -> tuple[float, float, float]:
 
 def rotation(axis: str | Sequence[float], degrees: float) -> Any:
     return FreeCAD.Rotation(vector(unit(axis)), degrees)
-
-
-__all__ = ["Drawing", "Failed", "Object", "UnsupportedInput", "application", "rotation", "unit", "vector"]

@@ -9,9 +9,6 @@ from pathlib import Path
 
 from schemaxis_server.providers.contract import Engine
 
-LIBRARY_VARIABLE = "SCHEMAXIS_FREECAD_LIBRARY"
-"""The environment variable that tells a host the folder of FreeCAD's modules."""
-
 _NAME = "FreeCAD"
 _MODULE = "FreeCAD.so"
 _DEFAULT = Path("/usr/lib/freecad-python3/lib")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from schemaxis_server.native.contract import HostProgram
 from schemaxis_server.providers.contract import ArtifactKind, Engine, JsonObject, Manifest, ResolvedDocument
 from schemaxis_server.providers.freecad import installation
+from schemaxis_server.providers.freecad.location import LIBRARY_VARIABLE
 from schemaxis_server.providers.geometry import rules, vocabulary
 from schemaxis_server.providers.geometry.descriptions import SCOPE
 from schemaxis_server.providers.schema import document_schema, operation_schema
@@ -59,7 +60,7 @@ class FreecadProvider:
             entry=f"{_FOLDER}.host:run",
             preload=(f"{_FOLDER}.host", f"{_FOLDER}.warm"),
             python=found.python,
-            environment={installation.LIBRARY_VARIABLE: found.library},
+            environment={LIBRARY_VARIABLE: found.library},
         )
 
     def verifier(self, engines: Mapping[str, Engine]) -> HostProgram:
