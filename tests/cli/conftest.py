@@ -15,7 +15,7 @@ from schemaxis.process import ServerProcess
 from cli.commands import BOX, schemaxis
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served() -> Iterator[Path]:
     """A workspace whose server runs all the time."""
     with tempfile.TemporaryDirectory(prefix="sx-") as directory:
@@ -24,14 +24,14 @@ def served() -> Iterator[Path]:
             yield workspace
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("documents") / "box.json"
     path.write_text(json.dumps(BOX))
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def finished(served: Path, document: Path) -> Any:
     """A finished job with everything that ``run --json`` says of it."""
     done = schemaxis(served, "run", str(document), "--json")
