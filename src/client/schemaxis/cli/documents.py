@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from schemaxis._pointer import unescaped
 from schemaxis.bridge.text import Members, NotJson, TooDeep, constant_pointer, parse, write
 from schemaxis.cli.main import UsageError
 
@@ -36,7 +37,7 @@ def override(document: Any, assignment: str) -> Any:
         raise UsageError(
             f"--set {assignment}: write a pointer and a value, as in /nodes/0/options/height=7.5"
         )
-    tokens = [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
+    tokens = [unescaped(token) for token in pointer[1:].split("/")]
     try:
         value = parse(right)
     except (NotJson, TooDeep):
